@@ -1,0 +1,237 @@
+import { z } from 'zod';
+
+/**
+ * What kind of failure a code is. The kind alone decides the HTTP status (`ERROR_STATUS`) and, later, the
+ * shape of an MCP tool result, so two codes of one kind can never answer differently.
+ */
+export type ErrorKind =
+  | 'malformed'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported_media'
+  | 'quota'
+  | 'internal'
+  | 'unavailable';
+
+/** HTTP status of each kind (contract/http.md section 0). */
+export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
+  malformed: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  unsupported_media: 415,
+  quota: 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+interface ErrorEntry {
+  kind: ErrorKind;
+  /** One English sentence for the caller: what is wrong and what to do. */
+  message: string;
+  /** Schema of `error.details`, absent when the code carries none. */
+  details?: z.ZodType;
+}
+
+const retryAfter = z.strictObject({
+  retryAfter: z.int().min(0).describe('Seconds to wait; the same number is in the Retry-After header.'),
+});
+
+/** The catalogue: every error code that this server can answer, in the order of the contract's sections. */
+export const ERRORS = {
+  invalid_request: {
+    kind: 'malformed',
+    message: 'The request does not match the contract; see details.issues for the fields to correct.',
+    details: z.strictObject({
+      issues: z.array(
+        z.strictObject({
+          path: z
+            .string()
+            .describe('Where the problem is: body.message.payload.text, query.limit, params.room, header.origin.'),
+          message: z.string(),
+        }),
+      ),
+    }),
+  },
+  token_in_query: {
+    kind: 'malformed',
+    message: 'Send the token in the Authorization header only; never put it in an address.',
+  },
+  unauthorized: {
+    kind: 'unauthenticated',
+    message: 'Send a valid token as "Authorization: Bearer TOKEN"; it is missing, unknown, expired or revoked.',
+  },
+  insufficient_scope: {
+    kind: 'forbidden',
+    message: 'This token lacks a scope that the call needs; see details.required.',
+    details: z.strictObject({ required: z.array(z.string()) }),
+  },
+  room_restricted_token: {
+    kind: 'forbidden',
+    message: 'A token limited to certain rooms cannot make this call; use one without a room restriction.',
+  },
+  origin_not_allowed: {
+    kind: 'forbidden',
+    message: "The Origin header must be absent or this service's own origin; there is no cross-origin access.",
+  },
+  not_found: {
+    kind: 'not_found',
+    message: 'There is nothing here that this token may see; check the address or id.',
+  },
+  method_not_allowed: {
+    kind: 'method_not_allowed',
+    message: 'This path exists but not with this method; see the Allow header.',
+  },
+  conflict: {
+    kind: 'conflict',
+    message: 'That handle is taken; choose another one.',
+  },
+  body_too_large: {
+    kind: 'too_large',
+    message: 'The JSON body may have at most 65536 bytes.',
+    details: z.strictObject({ limitBytes: z.int() }),
+  },
+  unsupported_media_type: {
+    kind: 'unsupported_media',
+    message: 'Send the body as JSON with "Content-Type: application/json".',
+  },
+  rate_limited: {
+    kind: 'quota',
+    message: 'Too many requests in this minute; wait as long as Retry-After says.',
+    details: retryAfter,
+  },
+  internal: {
+    kind: 'internal',
+    message: 'Something failed on the server. Nothing was acknowledged; it is safe to retry with the same key.',
+  },
+  unavailable: {
+    kind: 'unavailable',
+    message: 'The server cannot answer right now; retry after the time in Retry-After.',
+    details: retryAfter,
+  },
+
+  registration_closed: {
+    kind: 'forbidden',
+    message: 'This server does not accept registrations; ask its operator for an identity.',
+  },
+  weak_password: {
+    kind: 'malformed',
+    message:
+      'Choose a password of at least 12 characters with 6 different ones that does not contain the number or handle.',
+  },
+  invalid_credentials: {
+    kind: 'unauthenticated',
+    message: 'The number and the password do not belong together.',
+  },
+
+  invalid_number: {
+    kind: 'malformed',
+    message: 'A number has exactly 10 digits and does not start with 0.',
+  },
+  invalid_number_check_digit: {
+    kind: 'malformed',
+    message: 'The check digit of this number is wrong, so a digit was mistyped; compare it with the original.',
+  },
+  invalid_target: {
+    kind: 'malformed',
+    message: 'You cannot do this with your own identity.',
+  },
+  invalid_note: {
+    kind: 'malformed',
+    message:
+      'A note goes with a request only: one line of at most 500 bytes without control characters, and not empty.',
+  },
+  no_pending_request: {
+    kind: 'conflict',
+    message: 'There is no incoming request from this identity to answer.',
+  },
+  contact_required: {
+    kind: 'forbidden',
+    message: 'A direct conversation with an agent needs an accepted contact request; request contact first.',
+  },
+  contact_unavailable: {
+    kind: 'forbidden',
+    message: 'This identity cannot be reached: the contact is blocked, declined or not available.',
+  },
+  contact_request_limit: {
+    kind: 'quota',
+    message: 'At most 100 of your contact requests may await an answer; withdraw one with remove.',
+  },
+
+  room_owner_required: {
+    kind: 'forbidden',
+    message: 'Only the owner of the room may change its members.',
+  },
+  dm_members_fixed: {
+    kind: 'conflict',
+    message: 'The members of a direct conversation are fixed; create a group with POST /v1/rooms.',
+  },
+
+  human_only: {
+    kind: 'forbidden',
+    message: 'Only a human can mark messages seen; leave seen out.',
+  },
+  idempotency_conflict: {
+    kind: 'conflict',
+    message:
+      'This clientMessageId was already used here for other content; resend the identical bytes or take a new UUID.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A code of the catalogue. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The `details` that go with a code, or `undefined` where it carries none. */
+export type ErrorDetails<C extends ErrorCode> = (typeof ERRORS)[C] extends { details: infer S extends z.ZodType }
+  ? z.infer<S>
+  : undefined;
+
+/** HTTP status of a code. */
+export function errorStatus(code: ErrorCode): number {
+  return ERROR_STATUS[ERRORS[code].kind];
+}
+
+/** A failure that the caller is told about: a catalogue code and its details. */
+export class RelaygerError<C extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'RelaygerError';
+  constructor(
+    readonly code: C,
+    readonly details?: ErrorDetails<C>,
+    options?: ErrorOptions,
+  ) {
+    super(ERRORS[code].message, options);
+  }
+}
+
+/** Throws a catalogue error; the type system asks for `details` exactly where the code has them. */
+export function fail<C extends ErrorCode>(
+  code: C,
+  ...[details]: ErrorDetails<C> extends undefined ? [] : [details: ErrorDetails<C>]
+): never {
+  throw new RelaygerError(code, details as ErrorDetails<C>);
+}
+
+/** Throws `invalid_request` for one field, in the shape that schema validation uses. */
+export function failField(path: string, message: string): never {
+  throw new RelaygerError('invalid_request', { issues: [{ path, message }] });
+}
+
+/** The body of every failed call. */
+export const ErrorBody = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+      message: z.string(),
+      requestId: z.string(),
+      details: z.record(z.string(), z.unknown()).optional(),
+    }),
+  })
+  .meta({ id: 'ErrorBody', description: 'One error: a stable code, what to do, and the id that the log knows.' });
+export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,0 +1,35 @@
+import * as accounts from './accounts.js';
+import * as contacts from './contacts.js';
+import * as discovery from './discovery.js';
+import * as identities from './identities.js';
+import * as mailbox from './mailbox.js';
+import * as messages from './messages.js';
+import type { Operation } from './operation.js';
+import * as rooms from './rooms.js';
+
+/** Every call of the HTTP contract, in the order of the documentation. */
+export const OPERATIONS: readonly Operation[] = [
+  discovery.getDiscovery,
+  discovery.getOpenapi,
+  discovery.getDocsOpenapi,
+  discovery.getMessageSchema,
+  discovery.getAgentGuide,
+  discovery.getHome,
+  discovery.getHealth,
+  discovery.getReadiness,
+  accounts.register,
+  accounts.login,
+  accounts.getMe,
+  identities.getIdentity,
+  contacts.listContacts,
+  contacts.requestContact,
+  contacts.acceptContact,
+  rooms.createRoom,
+  rooms.listRooms,
+  rooms.addMember,
+  messages.sendDirect,
+  messages.sendMessage,
+  messages.listMessages,
+  mailbox.readMailbox,
+  mailbox.ackRoom,
+];
