@@ -1,0 +1,3 @@
+import { stopServer } from './global-setup.mjs';
+
+export default stopServer;
