@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { Sql } from '@relayger/kernel';
+import { fail, parseAddress } from '@relayger/protocol';
+import { type IdentityRecord, IdentitiesStore } from './identities.store.js';
+import { insertNewIdentity, type NewIdentity } from './sql/insert-identity.js';
+
+/** Who exists, and under which number. */
+@Injectable()
+export class IdentitiesService {
+  constructor(private readonly store: IdentitiesStore) {}
+
+  /**
+   * Finds an identity by number, handle or UUID. A disabled one is found too; callers decide what it may do.
+   * @param path where the address stood in the request, for the error
+   * @throws RelaygerError `invalid_number`, `invalid_number_check_digit`, `invalid_request`, `not_found`
+   */
+  async resolve(address: string, path?: string): Promise<IdentityRecord> {
+    return (await this.store.find(parseAddress(address, path))) ?? fail('not_found');
+  }
+
+  /** As `resolve`, and a disabled identity is not found: for everything that starts something new with it. */
+  async resolveActive(address: string, path?: string): Promise<IdentityRecord> {
+    const identity = await this.resolve(address, path);
+    return identity.disabledAt ? fail('not_found') : identity;
+  }
+
+  /**
+   * Creates an identity inside the caller's transaction.
+   * @returns its permanent number
+   * @throws RelaygerError `conflict` when the handle is taken
+   */
+  create(sql: Sql, identity: NewIdentity): Promise<string> {
+    return insertNewIdentity(sql, identity);
+  }
+}

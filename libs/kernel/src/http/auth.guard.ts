@@ -1,0 +1,50 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { fail } from '@relayger/protocol';
+import type { FastifyReply } from 'fastify';
+import { CONFIG, type KernelConfig } from '../config/kernel.config.js';
+import { operationOf } from './operation.decorator.js';
+import { Authenticator, authorize } from './principal.js';
+import { RateWindow } from './rate-window.js';
+import type { ApiRequest } from './request.js';
+
+/** RFC 6750 section 2.1; the token itself is opaque. */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/**
+ * Lets a request in: token, rate window, scopes and room restriction, in this order, from the operation that
+ * the handler is bound to. A handler without an operation is refused, so that none is open by mistake.
+ */
+@Injectable()
+export class AuthGuard implements CanActivate {
+  private readonly window: RateWindow;
+
+  constructor(
+    private readonly authenticator: Authenticator,
+    @Inject(CONFIG) config: KernelConfig,
+  ) {
+    this.window = new RateWindow(config.REQUESTS_PER_MINUTE);
+  }
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const operation = operationOf(context.getHandler());
+    if (!operation) fail('not_found');
+    if (operation.access === 'public') return true;
+
+    const http = context.switchToHttp();
+    const request = http.getRequest<ApiRequest>();
+    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    const principal = token ? await this.authenticator.authenticate(token) : null;
+    if (!principal) fail('unauthorized');
+    request.principal = principal;
+
+    const rate = this.window.hit(principal.identityId);
+    const reply = http.getResponse<FastifyReply>();
+    reply.header('RateLimit-Limit', rate.limit);
+    reply.header('RateLimit-Remaining', rate.remaining);
+    reply.header('RateLimit-Reset', rate.reset);
+    if (rate.exceeded) fail('rate_limited', { retryAfter: rate.reset });
+
+    authorize(principal, operation.access);
+    return true;
+  }
+}

@@ -1,0 +1,43 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, NotFoundException } from '@nestjs/common';
+import { errorStatus, OPERATIONS, RelaygerError } from '@relayger/protocol';
+import type { FastifyReply } from 'fastify';
+import { LOGGER, type Logger } from '../log/logger.js';
+import { errorReply, toRelaygerError } from './errors.js';
+import type { ApiRequest } from './request.js';
+
+const ROUTES = OPERATIONS.map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
+/** The methods that the contract knows for a path; empty when the path does not exist. */
+function methodsOf(url: string): string[] {
+  const path = url.split('?', 1)[0] as string;
+  return ROUTES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+}
+
+/** The one place where a failure becomes a reply. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(@Inject(LOGGER) private readonly log: Logger) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<ApiRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    let error: RelaygerError;
+    if (thrown instanceof NotFoundException) {
+      // Only the router throws Nest's own exception: our code says fail('not_found').
+      const methods = methodsOf(request.url);
+      error = new RelaygerError(methods.length > 0 ? 'method_not_allowed' : 'not_found');
+      if (methods.length > 0) reply.header('allow', methods.join(', '));
+    } else {
+      error = toRelaygerError(thrown);
+    }
+    if (errorStatus(error.code) >= 500) {
+      this.log.error({ requestId: request.id, route: request.routeOptions?.url, code: error.code, err: error.cause }, 'request failed');
+    }
+    const { status, headers, body } = errorReply(error, request.id);
+    reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
+  }
+}

@@ -1,0 +1,48 @@
+import { type Access, fail, type IdentityKind, type Scope } from '@relayger/protocol';
+
+/** Who makes a call, and what its token allows. */
+export interface Principal {
+  tokenId: string;
+  identityId: string;
+  number: string;
+  handle: string;
+  kind: IdentityKind;
+  displayName: string;
+  ownerId: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  scopes: readonly Scope[];
+  /** Rooms the token is limited to; null means no limit beyond membership. */
+  roomIds: readonly string[] | null;
+}
+
+/** Whether a token carries a scope; `*` carries all of them. */
+export function hasScope(principal: Principal, scope: Scope): boolean {
+  return principal.scopes.includes(scope) || principal.scopes.includes('*');
+}
+
+/** Whether a token's room list lets it near a room. Membership is checked apart from this. */
+export function mayUseRoom(principal: Principal, roomId: string): boolean {
+  return principal.roomIds === null || principal.roomIds.includes(roomId);
+}
+
+/**
+ * The one check of scopes and room restriction, for HTTP and every later door.
+ * @throws RelaygerError `insufficient_scope`, `room_restricted_token`
+ */
+export function authorize(principal: Principal, access: Exclude<Access, 'public'>): void {
+  requireScopes(principal, access.scopes);
+  if (access.unrestricted && principal.roomIds !== null) fail('room_restricted_token');
+}
+
+/** @throws RelaygerError `insufficient_scope` naming what is missing */
+export function requireScopes(principal: Principal, scopes: readonly Scope[]): void {
+  const required = scopes.filter((scope) => !hasScope(principal, scope));
+  if (required.length > 0) fail('insufficient_scope', { required });
+}
+
+/** Finds the principal of a token. Implemented by the accounts library, which owns the tokens. */
+export abstract class Authenticator {
+  /** The caller, or null for a token that is unknown, expired, revoked or of a disabled identity. */
+  abstract authenticate(token: string): Promise<Principal | null>;
+}

@@ -1,0 +1,16 @@
+export { bool, ConfigError, csv, environment, int, loadConfig } from './config/config.js';
+export { CONFIG, type KernelConfig, kernelSettings } from './config/kernel.config.js';
+export { Batcher } from './database/batcher.js';
+export { Database } from './database/database.js';
+export { startEmbeddedPostgres } from './database/embedded-postgres.js';
+export { isRetryable, isUnavailable, violatedConstraint } from './database/failures.js';
+export { type Sql, type Statement, statement } from './database/sql.js';
+export { createHttpAdapter } from './http/http-server.js';
+export { Body, Caller, Operation, Params, Query } from './http/operation.decorator.js';
+export { Authenticator, hasScope, mayUseRoom, type Principal, requireScopes } from './http/principal.js';
+export { rawMember } from './http/raw-json.js';
+export type { ApiRequest } from './http/request.js';
+export { KernelModule, type KernelParts } from './kernel.module.js';
+export { createLogger, LOGGER, type Logger, NestLog } from './log/logger.js';
+export { type WaitEnd, type Waiter, WakeHub } from './wake/wake-hub.js';
+export { WakeTransport } from './wake/wake-transport.js';
