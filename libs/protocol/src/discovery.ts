@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from './limits.js';
 import { operation } from './operation.js';
 
 /** What a client needs before it has an account (contract/http.md section 1). */
@@ -29,6 +30,30 @@ export const Discovery = z
   .meta({ id: 'Discovery' });
 export type Discovery = z.infer<typeof Discovery>;
 
+const example: Discovery = {
+  name: 'Relayger',
+  version: '0.1.0',
+  origin: 'https://relay.example',
+  apiBase: '/v1',
+  openapi: 'https://relay.example/openapi.json',
+  docs: 'https://relay.example/agents.md',
+  registration: {
+    enabled: true,
+    emailAvailable: false,
+    humanPasswordAuth: false,
+    humanEmailVerificationRequired: false,
+    humanEmailRequired: false,
+  },
+  limits: {
+    requestsPerMinute: LIMITS.requestsPerMinute,
+    bodyBytes: LIMITS.bodyBytes,
+    textBytes: LIMITS.textBytes,
+    dataBytes: LIMITS.dataBytes,
+    waitSeconds: LIMITS.waitSeconds,
+    mailboxMax: LIMITS.mailboxMax,
+  },
+};
+
 export const getDiscovery = operation({
   id: 'getDiscovery',
   method: 'GET',
@@ -36,11 +61,11 @@ export const getDiscovery = operation({
   tag: 'discovery',
   summary: "This server's registration, mail and connection policy",
   access: 'public',
-  responses: { 200: { description: 'The policy.', schema: Discovery } },
+  responses: { 200: { description: 'The policy.', schema: Discovery, example } },
   errors: [],
 });
 
-const page = (id: string, path: string, summary: string, contentType: string) =>
+const page = <Id extends string>(id: Id, path: string, summary: string, contentType: string) =>
   operation({
     id,
     method: 'GET',

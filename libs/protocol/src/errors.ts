@@ -40,25 +40,36 @@ interface ErrorEntry {
   details?: z.ZodType;
 }
 
-const retryAfter = z.strictObject({
-  retryAfter: z.int().min(0).describe('Seconds to wait; the same number is in the Retry-After header.'),
-});
+const retryAfter = z
+  .strictObject({
+    retryAfter: z
+      .int()
+      .min(0)
+      .describe('Seconds to wait; the same number is in the Retry-After header.'),
+  })
+  .meta({ examples: [{ retryAfter: 2 }] });
 
 /** The catalogue: every error code that this server can answer, in the order of the contract's sections. */
 export const ERRORS = {
   invalid_request: {
     kind: 'malformed',
     message: 'The request does not match the contract; see details.issues for the fields to correct.',
-    details: z.strictObject({
-      issues: z.array(
-        z.strictObject({
-          path: z
-            .string()
-            .describe('Where the problem is: body.message.payload.text, query.limit, params.room, header.origin.'),
-          message: z.string(),
-        }),
-      ),
-    }),
+    details: z
+      .strictObject({
+        issues: z
+          .array(
+            z.strictObject({
+              path: z
+                .string()
+                .describe(
+                  'Where the problem is: body.message.payload.text, query.limit, params.room, header.origin.',
+                ),
+              message: z.string().describe('What the value must be.'),
+            }),
+          )
+          .describe('The fields to correct, each with its path and what it must be; at most 8.'),
+      })
+      .meta({ examples: [{ issues: [{ path: 'body.name', message: 'must not be empty' }] }] }),
   },
   token_in_query: {
     kind: 'malformed',
@@ -71,7 +82,11 @@ export const ERRORS = {
   insufficient_scope: {
     kind: 'forbidden',
     message: 'This token lacks a scope that the call needs; see details.required.',
-    details: z.strictObject({ required: z.array(z.string()) }),
+    details: z
+      .strictObject({
+        required: z.array(z.string()).describe('The scopes that the call needs and this token lacks.'),
+      })
+      .meta({ examples: [{ required: ['write'] }] }),
   },
   room_restricted_token: {
     kind: 'forbidden',
@@ -96,7 +111,9 @@ export const ERRORS = {
   body_too_large: {
     kind: 'too_large',
     message: 'The JSON body may have at most 65536 bytes.',
-    details: z.strictObject({ limitBytes: z.int() }),
+    details: z
+      .strictObject({ limitBytes: z.int().describe('The most bytes that the body may have.') })
+      .meta({ examples: [{ limitBytes: 65_536 }] }),
   },
   unsupported_media_type: {
     kind: 'unsupported_media',

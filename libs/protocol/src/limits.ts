@@ -3,6 +3,8 @@ export const LIMITS = {
   bodyBytes: 65_536,
   textBytes: 16_000,
   dataBytes: 32_768,
+  /** 64, where common parsers stop by default, less the levels that a mailbox reply puts around data. */
+  dataDepth: 60,
   dataSummaryBytes: 2_000,
   attachments: 8,
   mentions: 32,

@@ -3,7 +3,7 @@ import { Sequence, Uuid } from './ids.js';
 import { LIMITS } from './limits.js';
 import { Attention } from './messages.js';
 import { operation } from './operation.js';
-import { type MessageType, PAYLOADS } from './payloads.js';
+import { type MessageType, PAYLOADS, typeId } from './payloads.js';
 import { queryFlag, queryInt } from './query.js';
 
 const entry = {
@@ -18,7 +18,9 @@ const entry = {
 };
 
 const entries = (Object.keys(PAYLOADS) as MessageType[]).map((type) =>
-  z.strictObject({ ...entry, type: z.literal(type), body: PAYLOADS[type] }),
+  z
+    .strictObject({ ...entry, type: z.literal(type), body: PAYLOADS[type] })
+    .meta({ id: typeId(type, 'MailboxItem') }),
 );
 
 /** A pending message in the short view. */
@@ -40,8 +42,8 @@ export const readMailbox = operation({
     'Reading moves nothing. consume=1 (which needs write as well) marks the returned page delivered in the same transaction. wait holds an empty answer up to that many seconds and ends early on a message, a new membership or a new contact request. Own messages, status and progress are never pending.',
   access: { scopes: ['read'] },
   query: z.strictObject({
-    limit: queryInt(1, LIMITS.mailboxMax).optional().describe(`Default ${LIMITS.mailboxDefault}.`),
-    wait: queryInt(0, LIMITS.waitSeconds).optional().describe('Seconds, default 0.'),
+    limit: queryInt(1, LIMITS.mailboxMax, LIMITS.mailboxDefault).optional(),
+    wait: queryInt(0, LIMITS.waitSeconds, 0).optional().describe('Seconds to wait for a first message.'),
     consume: queryFlag.optional().describe('1 marks the page delivered.'),
   }),
   responses: {
@@ -49,8 +51,11 @@ export const readMailbox = operation({
       description: 'The page; empty when nothing is pending or the wait is over.',
       schema: z.array(MailboxItem).max(LIMITS.mailboxMax),
       headers: {
-        [CONTACT_REQUESTS_HEADER]:
-          'Incoming contact requests that await an answer, 0-100; 0 for a token that may not answer them.',
+        [CONTACT_REQUESTS_HEADER]: z
+          .int()
+          .min(0)
+          .max(LIMITS.pendingContactRequests)
+          .describe('Incoming contact requests that await an answer; 0 for a token that may not answer them.'),
       },
       example: [
         {

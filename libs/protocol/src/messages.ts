@@ -4,7 +4,7 @@ import { Handle, PlainNumber, Sequence, UtcTime, Uuid } from './ids.js';
 import { IdentityKind } from './identities.js';
 import { LIMITS } from './limits.js';
 import { operation } from './operation.js';
-import { type MessageType, PAYLOADS, SENDABLE } from './payloads.js';
+import { type MessageType, PAYLOADS, SENDABLE, typeId } from './payloads.js';
 import { queryInt } from './query.js';
 
 export const Attention = z
@@ -34,13 +34,18 @@ export const SendMessage = z
   .discriminatedUnion(
     'type',
     [
-      z.strictObject({ ...draft, ...attention, type: z.literal('text'), payload: SENDABLE.text }),
-      z.strictObject({ ...draft, ...attention, type: z.literal('data'), payload: SENDABLE.data }),
-      z.strictObject({ ...draft, ...attention, type: z.literal('sealed'), payload: SENDABLE.sealed }),
-      z.strictObject({ ...draft, type: z.literal('artifact'), payload: SENDABLE.artifact }),
-      z.strictObject({ ...draft, type: z.literal('status'), payload: SENDABLE.status }),
+      z.strictObject({ ...draft, ...attention, type: z.literal('text'), payload: SENDABLE.text }).meta({ id: typeId('text', 'Draft') }),
+      z.strictObject({ ...draft, ...attention, type: z.literal('data'), payload: SENDABLE.data }).meta({ id: typeId('data', 'Draft') }),
+      z.strictObject({ ...draft, ...attention, type: z.literal('sealed'), payload: SENDABLE.sealed }).meta({ id: typeId('sealed', 'Draft') }),
+      z.strictObject({ ...draft, type: z.literal('artifact'), payload: SENDABLE.artifact }).meta({ id: typeId('artifact', 'Draft') }),
+      z.strictObject({ ...draft, type: z.literal('status'), payload: SENDABLE.status }).meta({ id: typeId('status', 'Draft') }),
     ],
-    { error: 'must be text, data, sealed, artifact or status; other types are made by the server' },
+    {
+      error: ({ code }) =>
+        code === 'invalid_union'
+          ? 'must be text, data, sealed, artifact or status; other types are made by the server'
+          : undefined,
+    },
   )
   .meta({ id: 'SendMessage' });
 export type SendMessage = z.infer<typeof SendMessage>;
@@ -61,7 +66,9 @@ const envelope = {
 };
 
 const envelopes = (Object.keys(PAYLOADS) as MessageType[]).map((type) =>
-  z.strictObject({ ...envelope, type: z.literal(type), payload: PAYLOADS[type] }),
+  z
+    .strictObject({ ...envelope, type: z.literal(type), payload: PAYLOADS[type] })
+    .meta({ id: typeId(type, 'Message') }),
 );
 
 /** A stored message in full. */
@@ -107,7 +114,14 @@ const exampleEnvelope: Message = {
   mentions: [],
 };
 
-const view = z.enum(['receipt', 'full']).optional();
+const view = (byDefault: 'receipt' | 'full') =>
+  z
+    .enum(['receipt', 'full'])
+    .optional()
+    .meta({
+      description: 'receipt answers only id, room and seq; full the whole envelope.',
+      default: byDefault,
+    });
 const repeated = 'The same message again: this key had stored it before.';
 
 export const SendDirectRequest = z
@@ -124,7 +138,7 @@ export const sendDirect = operation({
   description:
     'Opens the direct conversation when there is none yet (that needs the rooms scope). With an agent on either side the contact must have been accepted.',
   access: { scopes: ['write'] },
-  query: z.strictObject({ view: view.describe('full answers the whole envelope; receipt is the default.') }),
+  query: z.strictObject({ view: view('receipt') }),
   body: SendDirectRequest,
   example: { target: '1234567897', message: exampleMessage },
   responses: {
@@ -151,7 +165,7 @@ export const sendMessage = operation({
   summary: 'Send a message to a room',
   access: { scopes: ['write'] },
   params: z.strictObject({ room: Uuid }),
-  query: z.strictObject({ view: view.describe('receipt answers only id, room and seq; full is the default.') }),
+  query: z.strictObject({ view: view('full') }),
   body: SendMessage,
   example: exampleMessage,
   responses: {
@@ -174,7 +188,7 @@ export const listMessages = operation({
   query: z.strictObject({
     after: Sequence.optional(),
     before: Sequence.optional(),
-    limit: queryInt(1, LIMITS.historyMax).optional().describe(`Default ${LIMITS.historyDefault}.`),
+    limit: queryInt(1, LIMITS.historyMax, LIMITS.historyDefault).optional(),
   }),
   responses: { 200: { description: 'The page.', schema: z.array(Message).max(100), example: [exampleEnvelope] } },
   errors: ['not_found'],

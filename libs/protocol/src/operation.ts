@@ -13,12 +13,25 @@ export type Access =
       unrestricted?: boolean;
     };
 
-export interface SuccessResponse {
+/** The chapters of the documentation. */
+export const TAGS = {
+  discovery: 'What this server is, and the documents that describe it. No token.',
+  operations: 'Probes for whoever runs the server. No token.',
+  accounts: 'Registering, signing in, and what a token may do.',
+  identities: 'Looking up who is behind a number, a handle or an id.',
+  contacts: 'Consent: who may talk to an agent directly.',
+  rooms: 'Groups and direct conversations, and who is in them.',
+  messages: 'Sending, and the history of a room.',
+  mailbox: 'What is pending for me, over all rooms.',
+} as const;
+
+export interface SuccessResponse<Schema = z.ZodType> {
   description: string;
   /** Absent for a body that is not JSON; then `contentType` says what it is. */
-  schema?: z.ZodType;
+  schema?: Schema;
   contentType?: string;
-  headers?: Record<string, string>;
+  /** Headers that the reply always carries. */
+  headers?: Record<string, z.ZodType>;
   example?: unknown;
 }
 
@@ -30,12 +43,14 @@ export interface Operation<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
+  Id extends string = string,
+  Replies extends Record<number, z.ZodType> = Record<number, z.ZodType>,
 > {
-  id: string;
+  id: Id;
   method: HttpMethod;
   /** OpenAPI path: `/v1/rooms/{room}`. */
   path: string;
-  tag: string;
+  tag: keyof typeof TAGS;
   summary: string;
   description?: string;
   access: Access;
@@ -45,15 +60,19 @@ export interface Operation<
   /** Example request body. */
   example?: unknown;
   /** Success responses by status. */
-  responses: Record<number, SuccessResponse>;
+  responses: { [Status in keyof Replies]: SuccessResponse<Replies[Status]> };
   /** Codes beyond those that follow from `access`, `params`, `query` and `body` (`commonErrors`). */
   errors: readonly ErrorCode[];
 }
 
-/** Declares a call; keeps the literal types of its schemas. */
-export function operation<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
-  definition: Operation<P, Q, B>,
-): Operation<P, Q, B> {
+/** Declares a call; keeps its id and the types of its schemas, so that clients can type a call by its id. */
+export function operation<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  Id extends string,
+  R extends Record<number, z.ZodType>,
+>(definition: Operation<P, Q, B, Id, R>): Operation<P, Q, B, Id, R> {
   return definition;
 }
 

@@ -7,8 +7,7 @@ import * as messages from './messages.js';
 import type { Operation } from './operation.js';
 import * as rooms from './rooms.js';
 
-/** Every call of the HTTP contract, in the order of the documentation. */
-export const OPERATIONS: readonly Operation[] = [
+const operations = [
   discovery.getDiscovery,
   discovery.getOpenapi,
   discovery.getDocsOpenapi,
@@ -32,4 +31,10 @@ export const OPERATIONS: readonly Operation[] = [
   messages.listMessages,
   mailbox.readMailbox,
   mailbox.ackRoom,
-];
+] as const;
+
+/** Every call of the HTTP contract, in the order of the documentation. */
+export const OPERATIONS: readonly Operation[] = operations;
+
+/** The calls by id, with the types of what they take and answer. */
+export type OperationMap = { [O in (typeof operations)[number] as O['id']]: O };

@@ -96,5 +96,10 @@ export const PAYLOADS = {
 
 export type MessageType = keyof typeof PAYLOADS;
 
+/** Component name of one variant: `approval_request`, `Message` → `ApprovalRequestMessage`. */
+export function typeId(type: MessageType, suffix: string): string {
+  return type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase()) + suffix;
+}
+
 /** Live information: never pending in a mailbox. */
 export const LIVE_TYPES = ['status', 'progress'] as const satisfies MessageType[];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from './limits.js';
 
 /** Length of a string in UTF-8 bytes, the unit of every text limit of the contract. */
 export function utf8Bytes(text: string): number {
@@ -36,11 +37,11 @@ interface TextRules {
 
 // C0, DEL, C1 and the two Unicode line separators: everything that would break a single line of output.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const LINE = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/;
 
 /** True when the text is one line without control characters. */
 export function isLine(text: string): boolean {
-  return !CONTROL.test(text);
+  return LINE.test(text);
 }
 
 /** A text field with its limits counted in UTF-8 bytes. */
@@ -55,40 +56,61 @@ export function text({ min = 0, max, line = false }: TextRules) {
       else if (bytes > max) ctx.addIssue({ code: 'custom', message: `must have at most ${max} UTF-8 bytes, has ${bytes}` });
       else if (line && !isLine(value)) ctx.addIssue({ code: 'custom', message: 'must be one line without control characters' });
     })
-    .meta({ minLength: min > 0 ? 1 : 0, maxLength: max, 'x-max-bytes': max });
+    // JSON Schema counts characters, of which there are never more than bytes: its limits hold, ours are exact.
+    .meta({
+      ...(min > 0 && { minLength: Math.ceil(min / 4) }),
+      maxLength: max,
+      ...(line && { pattern: LINE.source }),
+      'x-max-bytes': max,
+    });
 }
 
-/** Where a JSON value holds text that cannot be stored, or null. Keys count too. */
-function findUnstorable(value: unknown, path: string): { path: string; problem: string } | null {
-  if (typeof value === 'string') {
-    const problem = unstorable(value);
-    return problem ? { path, problem } : null;
-  }
-  if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) {
-      const found = findUnstorable(item, `${path}[${i}]`);
-      if (found) return found;
-    }
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      const problem = unstorable(key);
-      if (problem) return { path, problem: `has a key that ${problem}` };
-      const found = findUnstorable(item, path ? `${path}.${key}` : key);
-      if (found) return found;
-    }
+type JsonObject = Record<string, z.core.util.JSONType>;
+
+interface Found {
+  path: (string | number)[];
+  problem: string;
+}
+
+/** Why one key of a JSON object cannot be stored, or null. */
+function keyProblem(key: string): string | null {
+  // Whoever copies the object later would set its prototype instead, and lose the value silently.
+  if (key === '__proto__') return 'must not have a key __proto__';
+  const problem = unstorable(key);
+  return problem && `has a key that ${problem}`;
+}
+
+/** Where and why a value cannot be stored as JSON and read back the same, or null. */
+function findUnstorable(value: unknown, path: (string | number)[]): Found | null {
+  const at = (problem: string | null) => problem === null ? null : { path, problem };
+  if (typeof value === 'string') return at(unstorable(value));
+  if (typeof value === 'number') return at(Number.isFinite(value) ? null : 'must be a finite number');
+  if (value === null || typeof value === 'boolean') return null;
+  if (typeof value !== 'object') return at('must be a JSON value');
+  if (path.length >= LIMITS.dataDepth) return at(`must be nested at most ${LIMITS.dataDepth} levels deep`);
+  for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    const problem = typeof key === 'string' ? keyProblem(key) : null;
+    const found = problem === null ? findUnstorable(item, [...path, key]) : { path, problem };
+    if (found) return found;
   }
   return null;
 }
 
-/** A JSON object of any shape, at most `maxBytes` of compact UTF-8 JSON. */
+/**
+ * A JSON object of any shape, at most `maxBytes` of compact UTF-8 JSON and `LIMITS.dataDepth` levels deep. The
+ * value passes through as it is: `z.record(z.string(), z.json())` drops keys named `__proto__` silently and
+ * overflows the stack on some thousand brackets.
+ */
 export function jsonObject(maxBytes: number) {
   return z
-    .record(z.string(), z.json())
-    .superRefine((value, ctx) => {
-      const found = findUnstorable(value, '');
-      if (found) ctx.addIssue({ code: 'custom', path: found.path ? [found.path] : [], message: found.problem });
+    .custom<JsonObject>()
+    .superRefine((value: unknown, ctx) => {
+      const issue = (message: string, path: (string | number)[] = []) => ctx.addIssue({ code: 'custom', message, path });
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return issue('must be a JSON object');
+      const found = findUnstorable(value, []);
+      if (found) return issue(found.problem, found.path);
       const bytes = utf8Bytes(JSON.stringify(value));
-      if (bytes > maxBytes) ctx.addIssue({ code: 'custom', message: `must have at most ${maxBytes} bytes of JSON, has ${bytes}` });
+      if (bytes > maxBytes) issue(`must have at most ${maxBytes} bytes of JSON, has ${bytes}`);
     })
-    .meta({ 'x-max-bytes': maxBytes });
+    .meta({ type: 'object', additionalProperties: true, 'x-max-bytes': maxBytes });
 }
