@@ -24,7 +24,10 @@ const draft = {
     .max(LIMITS.mentions)
     .refine((ids) => new Set(ids).size === ids.length, 'must not repeat an identity')
     .optional()
-    .describe('Identities of members. An @ in the text triggers nothing.'),
+    .meta({
+      description: 'Identities of members. An @ in the text triggers nothing.',
+      uniqueItems: true,
+    }),
   rootTaskId: Uuid.optional().describe('A task of the same room.'),
 };
 const attention = { attention: Attention.optional() };

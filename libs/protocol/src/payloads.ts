@@ -13,7 +13,13 @@ export const SchemaName = z
 /** base64url without padding of exactly so many bytes (RFC 4648 section 5). */
 function base64urlOf(bytes: number) {
   const length = Math.ceil((bytes * 4) / 3);
-  return z.string().regex(new RegExp(`^[A-Za-z0-9_-]{${length}}$`), `must be ${bytes} bytes as base64url without padding`);
+  return z
+    .string()
+    .regex(
+      new RegExp(`^[A-Za-z0-9_-]{${length}}$`),
+      `must be ${bytes} bytes as base64url without padding`,
+    )
+    .describe(`${bytes} bytes as base64url without padding.`);
 }
 
 export const TextPayload = z
@@ -40,8 +46,13 @@ export const SealedPayload = z
     ciphertext: z
       .string()
       .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url without padding')
+      .refine((value) => value.length % 4 !== 1, 'must be base64url without padding')
       .refine((value) => Math.floor((value.length * 3) / 4) <= LIMITS.sealedCiphertextBytes, {
         error: `must have at most ${LIMITS.sealedCiphertextBytes} decoded bytes`,
+      })
+      .meta({
+        description: `base64url without padding of at most ${LIMITS.sealedCiphertextBytes} bytes.`,
+        maxLength: Math.floor((LIMITS.sealedCiphertextBytes * 4 + 2) / 3),
       }),
     recipients: z
       .array(z.strictObject({ id: Uuid, keyId: Uuid, nonce: base64urlOf(12), wrappedKey: base64urlOf(48) }))
