@@ -33,6 +33,10 @@ const note = z.string().optional().describe('An introduction: one line, at most 
 export const ContactRequest = z.strictObject({ note }).meta({ id: 'ContactRequest' });
 export type ContactRequest = z.infer<typeof ContactRequest>;
 
+export const ContactAction = z
+  .strictObject({ note })
+  .meta({ id: 'ContactAction', description: 'Empty: {}. A note belongs to request; here it is invalid_note.' });
+
 const params = z.strictObject({ address: AddressText });
 const addressErrors = ['invalid_number', 'invalid_number_check_digit', 'not_found', 'invalid_target', 'invalid_note'] as const;
 
@@ -71,16 +75,51 @@ export const requestContact = operation({
   errors: [...addressErrors, 'contact_unavailable', 'contact_request_limit'],
 });
 
-export const acceptContact = operation({
-  id: 'acceptContact',
-  method: 'POST',
-  path: '/v1/contacts/{address}/accept',
-  tag: 'contacts',
-  summary: 'Accept the request of an identity',
-  access: { scopes: ['contacts'], unrestricted: true },
-  params,
-  body: z.strictObject({ note }).meta({ id: 'ContactAction', description: 'Empty; a note here is invalid_note.' }),
-  example: {},
-  responses: { 200: { description: 'The resulting state.', schema: ContactResult, example: { ok: true, state: 'friend' } } },
-  errors: [...addressErrors, 'no_pending_request'],
-});
+/** The actions that take an empty body. */
+function contactAction(verb: 'accept' | 'reject' | 'remove' | 'block' | 'unblock', state: ContactState, summary: string, description: string) {
+  return operation({
+    id: `${verb}Contact`,
+    method: 'POST',
+    path: `/v1/contacts/{address}/${verb}`,
+    tag: 'contacts',
+    summary,
+    description,
+    access: { scopes: ['contacts'], unrestricted: true },
+    params,
+    body: ContactAction,
+    example: {},
+    responses: { 200: { description: 'The resulting state.', schema: ContactResult, example: { ok: true, state } } },
+    errors: verb === 'accept' || verb === 'reject' ? [...addressErrors, 'no_pending_request'] : addressErrors,
+  });
+}
+
+export const acceptContact = contactAction(
+  'accept',
+  'friend',
+  'Accept the request of an identity',
+  'Repeating it answers friend again.',
+);
+export const rejectContact = contactAction(
+  'reject',
+  'declined',
+  'Decline the request of an identity',
+  'They cannot ask again until you remove the relationship; you may ask them yourself.',
+);
+export const removeContact = contactAction(
+  'remove',
+  'removed',
+  'End a relationship, withdraw a request or lift your decline',
+  'Either side may ask again afterwards. It lifts neither a block nor the decline of the other side.',
+);
+export const blockContact = contactAction(
+  'block',
+  'blocked',
+  'Block an identity',
+  'Ends the friendship, closes the direct conversation both ways and keeps it out of your group invitations. Shared groups stay as they are.',
+);
+export const unblockContact = contactAction(
+  'unblock',
+  'removed',
+  'Lift your block',
+  'The friendship does not come back; ask for contact again.',
+);

@@ -1,0 +1,86 @@
+import { IdentitiesService } from '@relayger/identities';
+import { Database, type Principal, type Sql, WakeHub } from '@relayger/kernel';
+import { Injectable } from '@nestjs/common';
+import { type Contact, type ContactState, fail, isLine, LIMITS, unstorable, utf8Bytes } from '@relayger/protocol';
+import { type ContactVerb, decide, type Relationship } from './relationship.js';
+import { lockAndCountOutgoing } from './sql/count-outgoing.js';
+import { selectContacts } from './sql/list-contacts.js';
+import { lockRelationship } from './sql/lock-relationship.js';
+import { saveRelationship } from './sql/save-relationship.js';
+
+/** Called inside the transaction that changes a relationship. */
+export type RelationshipListener = (sql: Sql, a: string, b: string, now: Relationship) => Promise<void>;
+
+/** Mutual consent: who may talk to whom. */
+@Injectable()
+export class ContactsService {
+  private readonly listeners: RelationshipListener[] = [];
+
+  constructor(
+    private readonly database: Database,
+    private readonly identities: IdentitiesService,
+    private readonly hub: WakeHub,
+  ) {}
+
+  /**
+   * Lets another library keep its own state in step with relationships, in the same transaction. Rooms use it
+   * to open and close direct conversations; contacts know nothing of rooms.
+   */
+  onChange(listener: RelationshipListener): void {
+    this.listeners.push(listener);
+  }
+
+  /**
+   * One action of the caller towards another identity.
+   * @returns the caller's state afterwards
+   * @throws RelaygerError `invalid_target`, `invalid_note`, `not_found`, `no_pending_request`,
+   *   `contact_unavailable`, `contact_request_limit`
+   */
+  async act(caller: Principal, verb: ContactVerb, address: string, note?: string): Promise<ContactState> {
+    const mayCarryNote = verb === 'request';
+    if (note !== undefined && (!mayCarryNote || !isNote(note))) fail('invalid_note');
+    const peer = await this.identities.resolve(address);
+    if (peer.id === caller.identityId) fail('invalid_target');
+    if (peer.disabledAt && verb === 'request') fail('contact_unavailable');
+
+    const { state, asked } = await this.database.transaction(async (sql) => {
+      const before = await lockRelationship(sql, caller.identityId, peer.id);
+      const outcome = decide(verb, before);
+      if (outcome === 'unchanged') return { state: before.mine.state, asked: false };
+      if ('refuse' in outcome) fail(outcome.refuse);
+      const asked = outcome.ask === true && before.mine.state !== 'outgoing';
+      if (asked && (await lockAndCountOutgoing(sql, caller.identityId)) >= LIMITS.pendingContactRequests) {
+        fail('contact_request_limit');
+      }
+      await saveRelationship(sql, caller.identityId, peer.id, outcome.to, outcome.ask ? (note ?? null) : null);
+      for (const listener of this.listeners) await listener(sql, caller.identityId, peer.id, outcome.to);
+      return { state: outcome.to.mine.state, asked };
+    });
+    if (asked) this.hub.wake([`identity:${peer.id}`]);
+    return state;
+  }
+
+  /** At most 200 contacts of the caller, incoming requests first. */
+  async list(caller: Principal, full: boolean): Promise<Contact[]> {
+    const rows = await selectContacts(this.database, caller.identityId);
+    return rows.map(({ number, handle, kind, state, display_name, note }) => ({
+      number,
+      handle,
+      kind,
+      state,
+      ...(full && { displayName: display_name, ...(note !== null && { note }) }),
+    }));
+  }
+
+  /**
+   * The relationship of two identities, held still until the end of the transaction, so that a conversation is
+   * never opened across a block that commits at the same moment.
+   */
+  lock(sql: Sql, a: string, b: string): Promise<Relationship> {
+    return lockRelationship(sql, a, b);
+  }
+}
+
+function isNote(note: string): boolean {
+  return note !== '' && utf8Bytes(note) <= LIMITS.noteBytes && isLine(note) && unstorable(note) === null;
+}

@@ -1,0 +1,31 @@
+import { Controller, Res } from '@nestjs/common';
+import { Body, Caller, Operation, Params, type Principal } from '@relayger/kernel';
+import { addMember, createRoom, type CreateRoomRequest, listRooms, type Room } from '@relayger/protocol';
+import type { FastifyReply } from 'fastify';
+import { RoomsService } from './rooms.service.js';
+
+@Controller()
+export class RoomsController {
+  constructor(private readonly rooms: RoomsService) {}
+
+  @Operation(createRoom)
+  create(@Caller() caller: Principal, @Body() { name }: CreateRoomRequest): Promise<Room> {
+    return this.rooms.create(caller, name);
+  }
+
+  @Operation(listRooms)
+  list(@Caller() caller: Principal): Promise<Room[]> {
+    return this.rooms.list(caller);
+  }
+
+  @Operation(addMember)
+  async addMember(
+    @Caller() caller: Principal,
+    @Params() { room, identity }: { room: string; identity: string },
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ ok: true }> {
+    const added = await this.rooms.addMember(caller, room, identity);
+    reply.status(added ? 201 : 200);
+    return { ok: true };
+  }
+}

@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { ContactsService, type Relationship } from '@relayger/contacts';
+import { type IdentityRecord, IdentitiesService } from '@relayger/identities';
+import { Database, mayUseRoom, type Principal, requireScopes, type Sql, WakeHub } from '@relayger/kernel';
+import { fail, type Room } from '@relayger/protocol';
+import { RoomsStore } from './rooms.store.js';
+import { insertRoomMember } from './sql/add-member.js';
+import { type RoomAccess, selectRoomAccess } from './sql/get-room-access.js';
+import { type RoomRow, selectRooms } from './sql/list-rooms.js';
+import { openDmRoom } from './sql/open-dm.js';
+import { type DmGate, isHumanOnly, setDmGate } from './sql/set-dm-gate.js';
+
+/** Conversations and who is in them. */
+@Injectable()
+export class RoomsService {
+  constructor(
+    private readonly database: Database,
+    private readonly store: RoomsStore,
+    private readonly contacts: ContactsService,
+    private readonly identities: IdentitiesService,
+    private readonly hub: WakeHub,
+  ) {
+    contacts.onChange(async (sql, a, b, now) => {
+      await setDmGate(sql, a, b, await gateOf(sql, a, b, now));
+    });
+  }
+
+  /** A new private group that the caller owns. */
+  async create(caller: Principal, name: string): Promise<Room> {
+    const { id, createdAt } = await this.store.createGroup(name, caller.identityId);
+    return {
+      id,
+      kind: 'group',
+      name,
+      ownerId: caller.identityId,
+      createdAt: createdAt.toISOString(),
+      sequence: '0',
+      deliveredSequence: '0',
+      unread: 0,
+      members: 1,
+    };
+  }
+
+  /** The conversations that the caller's token may read, newest first. */
+  async list(caller: Principal): Promise<Room[]> {
+    return (await selectRooms(this.database, caller.identityId, caller.roomIds)).map(toRoom);
+  }
+
+  /**
+   * The room as the caller may read it.
+   * @throws RelaygerError `not_found` for rooms that do not exist, are not the caller's, are outside the
+   *   token's list or lie behind a block: the four look the same
+   */
+  async access(caller: Principal, roomId: string): Promise<RoomAccess> {
+    const access = mayUseRoom(caller, roomId) ? await selectRoomAccess(this.database, roomId, caller.identityId) : null;
+    if (!access || access.gate === 'blocked') fail('not_found');
+    return access;
+  }
+
+  /**
+   * Adds an identity to the caller's group.
+   * @returns true when it was not a member before
+   * @throws RelaygerError `not_found`, `dm_members_fixed`, `room_owner_required`, `contact_unavailable`
+   */
+  async addMember(caller: Principal, roomId: string, address: string): Promise<boolean> {
+    const access = await this.access(caller, roomId);
+    if (access.kind === 'dm') fail('dm_members_fixed');
+    // Before the address is looked at: who may not add members must not learn which addresses exist.
+    if (access.owner_id !== caller.identityId) fail('room_owner_required');
+    const identity = await this.identities.resolveActive(address, 'params.identity');
+    const outcome = await this.database.transaction((sql) => insertRoomMember(sql, roomId, identity.id));
+    if (outcome === 'blocked') fail('contact_unavailable');
+    if (outcome === 'added') this.hub.wake([`identity:${identity.id}`]);
+    return outcome === 'added';
+  }
+
+  /**
+   * The direct conversation with another identity, opened when there is none, inside the caller's transaction.
+   * @throws RelaygerError `invalid_target`, `contact_required`, `contact_unavailable`, and for a new
+   *   conversation `insufficient_scope`, `room_restricted_token`
+   */
+  async openDm(sql: Sql, caller: Principal, peer: IdentityRecord): Promise<{ id: string; created: boolean }> {
+    if (peer.id === caller.identityId) fail('invalid_target');
+    requireScopes(caller, ['rooms']);
+    if (caller.roomIds !== null) fail('room_restricted_token');
+    const relationship = await this.contacts.lock(sql, caller.identityId, peer.id);
+    const gate = await gateOf(sql, caller.identityId, peer.id, relationship);
+    if (gate === 'blocked') fail('contact_unavailable');
+    if (gate === 'closed') fail('contact_required');
+    return openDmRoom(sql, caller.identityId, peer.id);
+  }
+}
+
+/** What a relationship means for the direct conversation: an agent on either side needs friendship. */
+async function gateOf(sql: Sql, a: string, b: string, { mine, theirs }: Relationship): Promise<DmGate> {
+  if (mine.state === 'blocked' || theirs.state === 'blocked') return 'blocked';
+  if (mine.state === 'friend') return 'open';
+  return (await isHumanOnly(sql, a, b)) ? 'open' : 'closed';
+}
+
+function toRoom(row: RoomRow): Room {
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    ownerId: row.owner_id,
+    createdAt: row.created_at.toISOString(),
+    sequence: row.last_seq,
+    deliveredSequence: row.delivered_seq,
+    unread: row.unread,
+    members: row.members,
+    ...(row.peer_id !== null &&
+      row.peer_number !== null &&
+      row.peer_handle !== null && { peer: { id: row.peer_id, number: row.peer_number, handle: row.peer_handle } }),
+  };
+}
