@@ -77,15 +77,30 @@ const page = <Id extends string>(id: Id, path: string, summary: string, contentT
     errors: [],
   });
 
-export const getOpenapi = page('getOpenapi', '/openapi.json', 'This contract as OpenAPI 3.1', 'application/json');
-export const getDocsOpenapi = page('getDocsOpenapi', '/docs/openapi.json', 'The same document', 'application/json');
+export const getOpenapi = page(
+  'getOpenapi',
+  '/openapi.json',
+  'This contract as OpenAPI 3.1',
+  'application/json',
+);
+export const getDocsOpenapi = page(
+  'getDocsOpenapi',
+  '/docs/openapi.json',
+  'The same document',
+  'application/json',
+);
 export const getMessageSchema = page(
   'getMessageSchema',
   '/docs/message.schema.json',
   'JSON Schema of the message envelope',
   'application/schema+json',
 );
-export const getAgentGuide = page('getAgentGuide', '/agents.md', 'Quick start for agents', 'text/markdown');
+export const getAgentGuide = page(
+  'getAgentGuide',
+  '/agents.md',
+  'Quick start for agents',
+  'text/markdown',
+);
 export const getHome = page('getHome', '/', 'What this is', 'text/html');
 
 export const Health = z.strictObject({ ok: z.literal(true) }).meta({ id: 'Health' });
@@ -111,7 +126,11 @@ export const getHealth = operation({
   errors: [],
 });
 
-const ready = { description: 'Ready.', schema: Readiness, example: { ready: true, database: 'up', listening: true } };
+const ready = {
+  description: 'Ready.',
+  schema: Readiness,
+  example: { ready: true, database: 'up', listening: true },
+};
 export const getReadiness = operation({
   id: 'getReadiness',
   method: 'GET',
@@ -121,7 +140,11 @@ export const getReadiness = operation({
   access: 'public',
   responses: {
     200: ready,
-    503: { ...ready, description: 'Not ready.', example: { ready: false, database: 'down', listening: false } },
+    503: {
+      ...ready,
+      description: 'Not ready.',
+      example: { ready: false, database: 'down', listening: false },
+    },
   },
   errors: [],
 });

@@ -53,7 +53,8 @@ const retryAfter = z
 export const ERRORS = {
   invalid_request: {
     kind: 'malformed',
-    message: 'The request does not match the contract; see details.issues for the fields to correct.',
+    message:
+      'The request does not match the contract; see details.issues for the fields to correct.',
     details: z
       .strictObject({
         issues: z
@@ -77,24 +78,29 @@ export const ERRORS = {
   },
   unauthorized: {
     kind: 'unauthenticated',
-    message: 'Send a valid token as "Authorization: Bearer TOKEN"; it is missing, unknown, expired or revoked.',
+    message:
+      'Send a valid token as "Authorization: Bearer TOKEN"; it is missing, unknown, expired or revoked.',
   },
   insufficient_scope: {
     kind: 'forbidden',
     message: 'This token lacks a scope that the call needs; see details.required.',
     details: z
       .strictObject({
-        required: z.array(z.string()).describe('The scopes that the call needs and this token lacks.'),
+        required: z
+          .array(z.string())
+          .describe('The scopes that the call needs and this token lacks.'),
       })
       .meta({ examples: [{ required: ['write'] }] }),
   },
   room_restricted_token: {
     kind: 'forbidden',
-    message: 'A token limited to certain rooms cannot make this call; use one without a room restriction.',
+    message:
+      'A token limited to certain rooms cannot make this call; use one without a room restriction.',
   },
   origin_not_allowed: {
     kind: 'forbidden',
-    message: "The Origin header must be absent or this service's own origin; there is no cross-origin access.",
+    message:
+      "The Origin header must be absent or this service's own origin; there is no cross-origin access.",
   },
   not_found: {
     kind: 'not_found',
@@ -126,7 +132,8 @@ export const ERRORS = {
   },
   internal: {
     kind: 'internal',
-    message: 'Something failed on the server. Nothing was acknowledged; it is safe to retry with the same key.',
+    message:
+      'Something failed on the server. Nothing was acknowledged; it is safe to retry with the same key.',
   },
   unavailable: {
     kind: 'unavailable',
@@ -154,7 +161,8 @@ export const ERRORS = {
   },
   invalid_number_check_digit: {
     kind: 'malformed',
-    message: 'The check digit of this number is wrong, so a digit was mistyped; compare it with the original.',
+    message:
+      'The check digit of this number is wrong, so a digit was mistyped; compare it with the original.',
   },
   invalid_target: {
     kind: 'malformed',
@@ -171,7 +179,8 @@ export const ERRORS = {
   },
   contact_required: {
     kind: 'forbidden',
-    message: 'A direct conversation with an agent needs an accepted contact request; request contact first.',
+    message:
+      'A direct conversation with an agent needs an accepted contact request; request contact first.',
   },
   contact_unavailable: {
     kind: 'forbidden',
@@ -206,7 +215,9 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** The `details` that go with a code, or `undefined` where it carries none. */
-export type ErrorDetails<C extends ErrorCode> = (typeof ERRORS)[C] extends { details: infer S extends z.ZodType }
+export type ErrorDetails<C extends ErrorCode> = (typeof ERRORS)[C] extends {
+  details: infer S extends z.ZodType;
+}
   ? z.infer<S>
   : undefined;
 
@@ -250,5 +261,8 @@ export const ErrorBody = z
       details: z.record(z.string(), z.unknown()).optional(),
     }),
   })
-  .meta({ id: 'ErrorBody', description: 'One error: a stable code, what to do, and the id that the log knows.' });
+  .meta({
+    id: 'ErrorBody',
+    description: 'One error: a stable code, what to do, and the id that the log knows.',
+  });
 export type ErrorBody = z.infer<typeof ErrorBody>;

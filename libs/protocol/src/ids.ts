@@ -11,7 +11,12 @@ export function isUuid(text: string): boolean {
 export const Uuid = z
   .string()
   .regex(UUID, 'must be a lowercase UUID')
-  .meta({ id: 'Uuid', description: 'A lowercase UUID.', format: 'uuid', examples: ['0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01'] });
+  .meta({
+    id: 'Uuid',
+    description: 'A lowercase UUID.',
+    format: 'uuid',
+    examples: ['0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01'],
+  });
 
 const SEQUENCE = /^(0|[1-9][0-9]{0,18})$/;
 const MAX_INT64 = 9_223_372_036_854_775_807n;
@@ -52,5 +57,8 @@ export const PlainNumber = z
 /** A handle: 2-40 characters of a-z 0-9 _ -, first a letter. */
 export const Handle = z
   .string()
-  .regex(/^[a-z][a-z0-9_-]{1,39}$/, 'must have 2 to 40 characters from a-z 0-9 _ - and start with a letter')
+  .regex(
+    /^[a-z][a-z0-9_-]{1,39}$/,
+    'must have 2 to 40 characters from a-z 0-9 _ - and start with a letter',
+  )
   .meta({ id: 'Handle', description: 'A unique handle, without @.', examples: ['report-agent'] });

@@ -43,7 +43,9 @@ export const readMailbox = operation({
   access: { scopes: ['read'] },
   query: z.strictObject({
     limit: queryInt(1, LIMITS.mailboxMax, LIMITS.mailboxDefault).optional(),
-    wait: queryInt(0, LIMITS.waitSeconds, 0).optional().describe('Seconds to wait for a first message.'),
+    wait: queryInt(0, LIMITS.waitSeconds, 0)
+      .optional()
+      .describe('Seconds to wait for a first message.'),
     consume: queryFlag.optional().describe('1 marks the page delivered.'),
   }),
   responses: {
@@ -55,7 +57,9 @@ export const readMailbox = operation({
           .int()
           .min(0)
           .max(LIMITS.pendingContactRequests)
-          .describe('Incoming contact requests that await an answer; 0 for a token that may not answer them.'),
+          .describe(
+            'Incoming contact requests that await an answer; 0 for a token that may not answer them.',
+          ),
       },
       example: [
         {
@@ -97,6 +101,8 @@ export const ackRoom = operation({
   params: z.strictObject({ room: Uuid }),
   body: AckRequest,
   example: { sequence: '1' },
-  responses: { 200: { description: 'The cursor.', schema: AckResponse, example: { deliveredSequence: '1' } } },
+  responses: {
+    200: { description: 'The cursor.', schema: AckResponse, example: { deliveredSequence: '1' } },
+  },
   errors: ['not_found', 'human_only'],
 });

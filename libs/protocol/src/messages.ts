@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AddressText } from './address.js';
-import { Handle, PlainNumber, Sequence, UtcTime, Uuid } from './ids.js';
 import { IdentityKind } from './identities.js';
+import { Handle, PlainNumber, Sequence, UtcTime, Uuid } from './ids.js';
 import { LIMITS } from './limits.js';
 import { operation } from './operation.js';
 import { type MessageType, PAYLOADS, SENDABLE, typeId } from './payloads.js';
@@ -17,7 +17,9 @@ export type Attention = z.infer<typeof Attention>;
 
 const draft = {
   schemaVersion: z.literal(1),
-  clientMessageId: Uuid.describe('Your key for retries: the same key with the same bytes gives the same message.'),
+  clientMessageId: Uuid.describe(
+    'Your key for retries: the same key with the same bytes gives the same message.',
+  ),
   replyTo: Uuid.optional().describe('An earlier message of the same room.'),
   mentions: z
     .array(Uuid)
@@ -37,11 +39,26 @@ export const SendMessage = z
   .discriminatedUnion(
     'type',
     [
-      z.strictObject({ ...draft, ...attention, type: z.literal('text'), payload: SENDABLE.text }).meta({ id: typeId('text', 'Draft') }),
-      z.strictObject({ ...draft, ...attention, type: z.literal('data'), payload: SENDABLE.data }).meta({ id: typeId('data', 'Draft') }),
-      z.strictObject({ ...draft, ...attention, type: z.literal('sealed'), payload: SENDABLE.sealed }).meta({ id: typeId('sealed', 'Draft') }),
-      z.strictObject({ ...draft, type: z.literal('artifact'), payload: SENDABLE.artifact }).meta({ id: typeId('artifact', 'Draft') }),
-      z.strictObject({ ...draft, type: z.literal('status'), payload: SENDABLE.status }).meta({ id: typeId('status', 'Draft') }),
+      z
+        .strictObject({ ...draft, ...attention, type: z.literal('text'), payload: SENDABLE.text })
+        .meta({ id: typeId('text', 'Draft') }),
+      z
+        .strictObject({ ...draft, ...attention, type: z.literal('data'), payload: SENDABLE.data })
+        .meta({ id: typeId('data', 'Draft') }),
+      z
+        .strictObject({
+          ...draft,
+          ...attention,
+          type: z.literal('sealed'),
+          payload: SENDABLE.sealed,
+        })
+        .meta({ id: typeId('sealed', 'Draft') }),
+      z
+        .strictObject({ ...draft, type: z.literal('artifact'), payload: SENDABLE.artifact })
+        .meta({ id: typeId('artifact', 'Draft') }),
+      z
+        .strictObject({ ...draft, type: z.literal('status'), payload: SENDABLE.status })
+        .meta({ id: typeId('status', 'Draft') }),
     ],
     {
       error: ({ code }) =>
@@ -58,7 +75,12 @@ const envelope = {
   messageId: Uuid,
   conversationId: Uuid,
   sequence: Sequence,
-  sender: z.strictObject({ id: Uuid, handle: Handle, kind: IdentityKind, number: PlainNumber.optional() }),
+  sender: z.strictObject({
+    id: Uuid,
+    handle: Handle,
+    kind: IdentityKind,
+    number: PlainNumber.optional(),
+  }),
   createdAt: UtcTime,
   traceId: Uuid,
   clientMessageId: Uuid,
@@ -82,7 +104,10 @@ export type Message = z.infer<typeof Message>;
 
 export const Receipt = z
   .strictObject({ id: Uuid, room: Uuid, seq: Sequence })
-  .meta({ id: 'Receipt', description: 'Stored. It says nothing about reading, understanding or doing.' });
+  .meta({
+    id: 'Receipt',
+    description: 'Stored. It says nothing about reading, understanding or doing.',
+  });
 export type Receipt = z.infer<typeof Receipt>;
 
 const exampleMessage: SendMessage = {
@@ -118,13 +143,10 @@ const exampleEnvelope: Message = {
 };
 
 const view = (byDefault: 'receipt' | 'full') =>
-  z
-    .enum(['receipt', 'full'])
-    .optional()
-    .meta({
-      description: 'receipt answers only id, room and seq; full the whole envelope.',
-      default: byDefault,
-    });
+  z.enum(['receipt', 'full']).optional().meta({
+    description: 'receipt answers only id, room and seq; full the whole envelope.',
+    default: byDefault,
+  });
 const repeated = 'The same message again: this key had stored it before.';
 
 export const SendDirectRequest = z
@@ -193,6 +215,12 @@ export const listMessages = operation({
     before: Sequence.optional(),
     limit: queryInt(1, LIMITS.historyMax, LIMITS.historyDefault).optional(),
   }),
-  responses: { 200: { description: 'The page.', schema: z.array(Message).max(100), example: [exampleEnvelope] } },
+  responses: {
+    200: {
+      description: 'The page.',
+      schema: z.array(Message).max(100),
+      example: [exampleEnvelope],
+    },
+  },
   errors: ['not_found'],
 });

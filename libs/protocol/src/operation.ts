@@ -79,7 +79,12 @@ export function operation<
 /** Every code that a call can answer: its own and those that its shape implies. */
 export function operationErrors(op: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(op.errors);
-  codes.add('internal').add('unavailable').add('invalid_request').add('origin_not_allowed').add('token_in_query');
+  codes
+    .add('internal')
+    .add('unavailable')
+    .add('invalid_request')
+    .add('origin_not_allowed')
+    .add('token_in_query');
   if (op.access !== 'public') {
     codes.add('unauthorized').add('rate_limited');
     if (op.access.scopes.length > 0) codes.add('insufficient_scope');

@@ -25,7 +25,12 @@ function base64urlOf(bytes: number) {
 export const TextPayload = z
   .strictObject({
     text: text({ min: 1, max: LIMITS.textBytes }),
-    attachments: z.array(Uuid).min(1).max(LIMITS.attachments).optional().describe('Files of the same room.'),
+    attachments: z
+      .array(Uuid)
+      .min(1)
+      .max(LIMITS.attachments)
+      .optional()
+      .describe('Files of the same room.'),
   })
   .meta({ id: 'TextPayload' });
 
@@ -33,7 +38,9 @@ export const DataPayload = z
   .strictObject({
     schema: SchemaName,
     data: jsonObject(LIMITS.dataBytes),
-    text: text({ min: 1, max: LIMITS.dataSummaryBytes }).optional().describe('A summary; the only part that search sees.'),
+    text: text({ min: 1, max: LIMITS.dataSummaryBytes })
+      .optional()
+      .describe('A summary; the only part that search sees.'),
   })
   .meta({ id: 'DataPayload' });
 
@@ -55,7 +62,14 @@ export const SealedPayload = z
         maxLength: Math.floor((LIMITS.sealedCiphertextBytes * 4 + 2) / 3),
       }),
     recipients: z
-      .array(z.strictObject({ id: Uuid, keyId: Uuid, nonce: base64urlOf(12), wrappedKey: base64urlOf(48) }))
+      .array(
+        z.strictObject({
+          id: Uuid,
+          keyId: Uuid,
+          nonce: base64urlOf(12),
+          wrappedKey: base64urlOf(48),
+        }),
+      )
       .min(1)
       .max(LIMITS.sealedRecipients),
   })
@@ -65,13 +79,19 @@ export const ArtifactPayload = z
   .strictObject({ fileId: Uuid, caption: text({ max: LIMITS.dataSummaryBytes }) })
   .meta({ id: 'ArtifactPayload' });
 
-export const PresenceState = z.enum(['online', 'idle', 'working', 'waiting', 'offline']).meta({ id: 'PresenceState' });
+export const PresenceState = z
+  .enum(['online', 'idle', 'working', 'waiting', 'offline'])
+  .meta({ id: 'PresenceState' });
 
 export const StatusPayload = z.strictObject({ state: PresenceState }).meta({ id: 'StatusPayload' });
 
 /** Payloads of events that only the server makes. */
-const TaskPayload = z.strictObject({ taskId: Uuid, summary: z.string() }).meta({ id: 'TaskPayload' });
-const ResultPayload = z.strictObject({ taskId: Uuid, text: z.string() }).meta({ id: 'ResultPayload' });
+const TaskPayload = z
+  .strictObject({ taskId: Uuid, summary: z.string() })
+  .meta({ id: 'TaskPayload' });
+const ResultPayload = z
+  .strictObject({ taskId: Uuid, text: z.string() })
+  .meta({ id: 'ResultPayload' });
 const ApprovalPayload = z.strictObject({ approvalId: Uuid }).meta({ id: 'ApprovalPayload' });
 const RevisionPayload = z
   .strictObject({
@@ -82,7 +102,11 @@ const RevisionPayload = z
   })
   .meta({ id: 'RevisionPayload' });
 const ProgressPayload = z
-  .strictObject({ taskId: Uuid, percent: z.number().min(0).max(100).optional(), note: z.string().optional() })
+  .strictObject({
+    taskId: Uuid,
+    percent: z.number().min(0).max(100).optional(),
+    note: z.string().optional(),
+  })
   .meta({ id: 'ProgressPayload' });
 
 /** Types that a client may send, with their payloads. */

@@ -46,23 +46,34 @@ export function isLine(text: string): boolean {
 
 /** A text field with its limits counted in UTF-8 bytes. */
 export function text({ min = 0, max, line = false }: TextRules) {
-  return z
-    .string()
-    .superRefine((value, ctx) => {
-      const problem = unstorable(value);
-      const bytes = utf8Bytes(value);
-      if (problem) ctx.addIssue({ code: 'custom', message: problem });
-      else if (bytes < min) ctx.addIssue({ code: 'custom', message: min === 1 ? 'must not be empty' : `must have at least ${min} bytes` });
-      else if (bytes > max) ctx.addIssue({ code: 'custom', message: `must have at most ${max} UTF-8 bytes, has ${bytes}` });
-      else if (line && !isLine(value)) ctx.addIssue({ code: 'custom', message: 'must be one line without control characters' });
-    })
-    // JSON Schema counts characters, of which there are never more than bytes: its limits hold, ours are exact.
-    .meta({
-      ...(min > 0 && { minLength: Math.ceil(min / 4) }),
-      maxLength: max,
-      ...(line && { pattern: LINE.source }),
-      'x-max-bytes': max,
-    });
+  return (
+    z
+      .string()
+      .superRefine((value, ctx) => {
+        const problem = unstorable(value);
+        const bytes = utf8Bytes(value);
+        if (problem) ctx.addIssue({ code: 'custom', message: problem });
+        else if (bytes < min)
+          ctx.addIssue({
+            code: 'custom',
+            message: min === 1 ? 'must not be empty' : `must have at least ${min} bytes`,
+          });
+        else if (bytes > max)
+          ctx.addIssue({
+            code: 'custom',
+            message: `must have at most ${max} UTF-8 bytes, has ${bytes}`,
+          });
+        else if (line && !isLine(value))
+          ctx.addIssue({ code: 'custom', message: 'must be one line without control characters' });
+      })
+      // JSON Schema counts characters, of which there are never more than bytes: its limits hold, ours are exact.
+      .meta({
+        ...(min > 0 && { minLength: Math.ceil(min / 4) }),
+        maxLength: max,
+        ...(line && { pattern: LINE.source }),
+        'x-max-bytes': max,
+      })
+  );
 }
 
 type JsonObject = Record<string, z.core.util.JSONType>;
@@ -82,12 +93,14 @@ function keyProblem(key: string): string | null {
 
 /** Where and why a value cannot be stored as JSON and read back the same, or null. */
 function findUnstorable(value: unknown, path: (string | number)[]): Found | null {
-  const at = (problem: string | null) => problem === null ? null : { path, problem };
+  const at = (problem: string | null) => (problem === null ? null : { path, problem });
   if (typeof value === 'string') return at(unstorable(value));
-  if (typeof value === 'number') return at(Number.isFinite(value) ? null : 'must be a finite number');
+  if (typeof value === 'number')
+    return at(Number.isFinite(value) ? null : 'must be a finite number');
   if (value === null || typeof value === 'boolean') return null;
   if (typeof value !== 'object') return at('must be a JSON value');
-  if (path.length >= LIMITS.dataDepth) return at(`must be nested at most ${LIMITS.dataDepth} levels deep`);
+  if (path.length >= LIMITS.dataDepth)
+    return at(`must be nested at most ${LIMITS.dataDepth} levels deep`);
   for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     const problem = typeof key === 'string' ? keyProblem(key) : null;
     const found = problem === null ? findUnstorable(item, [...path, key]) : { path, problem };
@@ -105,8 +118,10 @@ export function jsonObject(maxBytes: number) {
   return z
     .custom<JsonObject>()
     .superRefine((value: unknown, ctx) => {
-      const issue = (message: string, path: (string | number)[] = []) => ctx.addIssue({ code: 'custom', message, path });
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return issue('must be a JSON object');
+      const issue = (message: string, path: (string | number)[] = []) =>
+        ctx.addIssue({ code: 'custom', message, path });
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        return issue('must be a JSON object');
       const found = findUnstorable(value, []);
       if (found) return issue(found.problem, found.path);
       const bytes = utf8Bytes(JSON.stringify(value));
