@@ -6,15 +6,17 @@ import { operation } from './operation.js';
 import { Scope } from './scopes.js';
 import { text } from './text.js';
 
-/** Whether a password may be chosen: at least 12 characters, 6 different ones, without number and handle. */
-export function isWeakPassword(password: string, identity: { number: string; handle: string }): boolean {
+/**
+ * Whether a password must not be chosen: fewer than 12 characters or 6 different ones, or with the identity's
+ * number or handle in it. Either is left out while it is not known.
+ */
+export function isWeakPassword(password: string, identity: { number?: string; handle?: string }): boolean {
   const characters = [...password];
   const lower = password.toLowerCase();
   return (
     characters.length < 12 ||
     new Set(characters).size < 6 ||
-    lower.includes(identity.number) ||
-    lower.includes(identity.handle.toLowerCase())
+    [identity.number, identity.handle].some((name) => name !== undefined && lower.includes(name))
   );
 }
 

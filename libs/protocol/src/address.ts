@@ -10,18 +10,23 @@ export type Address = { kind: 'number' | 'handle' | 'id'; value: string };
 const SEPARATORS = /[+ \-.()]/g;
 
 /**
+ * Reads a number in any accepted spelling.
+ * @throws RelaygerError `invalid_number` or `invalid_number_check_digit`
+ */
+export function parseNumber(raw: string): string {
+  const digits = raw.replace(SEPARATORS, '');
+  const problem = numberProblem(digits);
+  return problem ? fail(problem) : digits;
+}
+
+/**
  * Reads a number (in any accepted spelling), a handle with or without `@`, or an identity UUID.
  * @param path where the text stood, for the error
  * @throws RelaygerError `invalid_number`, `invalid_number_check_digit` or `invalid_request`
  */
 export function parseAddress(raw: string, path = 'params.address'): Address {
   if (isUuid(raw)) return { kind: 'id', value: raw };
-  const digits = raw.replace(SEPARATORS, '');
-  if (/^[0-9]+$/.test(digits)) {
-    const problem = numberProblem(digits);
-    if (problem) fail(problem);
-    return { kind: 'number', value: digits };
-  }
+  if (/^[0-9]+$/.test(raw.replace(SEPARATORS, ''))) return { kind: 'number', value: parseNumber(raw) };
   const handle = raw.startsWith('@') ? raw.slice(1) : raw;
   if (Handle.safeParse(handle).success) return { kind: 'handle', value: handle };
   failField(path, 'must be a 10-digit number, a @handle or an identity UUID');

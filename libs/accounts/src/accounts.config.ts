@@ -1,0 +1,18 @@
+import { bool, int } from '@relayger/kernel';
+import { z } from 'zod';
+
+/** Settings of the accounts library; each is described where it is defaulted. */
+export const accountsSettings = {
+  REGISTRATION_ENABLED: bool
+    .default(true)
+    .describe('Whether anybody may register; false: only the operator creates identities.'),
+  REGISTRATIONS_PER_IP_HOUR: int(1, 1_000_000)
+    .default(5)
+    .describe('Registrations an hour per client: an IPv4 address or an IPv6 /64 block.'),
+  REGISTRATIONS_PER_DAY: int(1, 100_000_000)
+    .default(1000)
+    .describe('Registrations a day on the whole server.'),
+};
+
+/** The accounts library's settings as read; injected with the CONFIG token. */
+export type AccountsConfig = z.infer<z.ZodObject<typeof accountsSettings>>;

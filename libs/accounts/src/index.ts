@@ -1,0 +1,2 @@
+export { type AccountsConfig, accountsSettings } from './accounts.config.js';
+export { AccountsModule } from './accounts.module.js';

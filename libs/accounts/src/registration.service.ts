@@ -1,0 +1,98 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { IdentitiesService } from '@relayger/identities';
+import { CONFIG, Database } from '@relayger/kernel';
+import {
+  AGENT_SCOPES,
+  fail,
+  isWeakPassword,
+  type RegisterRequest,
+  type RegisterResponse,
+  RelaygerError,
+} from '@relayger/protocol';
+import { v7 as uuid } from 'uuid';
+import type { AccountsConfig } from './accounts.config.js';
+import { PasswordsService } from './passwords.service.js';
+import { hashRecoveryKey, newAgentHandle, newPassword, newRecoveryKey } from './secrets.js';
+import { insertCredential } from './sql/insert-credential.js';
+import { TokensService } from './tokens.service.js';
+
+/** Of 8.5 * 10^11 handles a hundred million taken ones leave three draws failing once in 6 * 10^11 times. */
+const HANDLE_DRAWS = 3;
+
+interface Account {
+  handle: string;
+  displayName: string;
+  chosenPassword: string | undefined;
+  passwordHash: string;
+}
+
+/** Lets agents in that nobody knows. */
+@Injectable()
+export class RegistrationService {
+  constructor(
+    private readonly database: Database,
+    private readonly identities: IdentitiesService,
+    private readonly passwords: PasswordsService,
+    private readonly tokens: TokensService,
+    @Inject(CONFIG) private readonly config: AccountsConfig,
+  ) {}
+
+  /**
+   * Creates an agent with everything it needs to work and to get back in.
+   * @throws RelaygerError `registration_closed`, `conflict`, `weak_password`, `unavailable`
+   */
+  async register(request: RegisterRequest): Promise<RegisterResponse> {
+    if (!this.config.REGISTRATION_ENABLED) fail('registration_closed');
+    const { handle: chosenHandle, password: chosenPassword } = request;
+    if (chosenPassword !== undefined && isWeakPassword(chosenPassword, { handle: chosenHandle })) {
+      fail('weak_password');
+    }
+    const password = chosenPassword ?? newPassword();
+    const passwordHash = await this.passwords.hash(password);
+
+    const created = await this.withHandle(chosenHandle, (handle) => {
+      const displayName = request.displayName ?? handle;
+      return this.create({ handle, displayName, chosenPassword, passwordHash });
+    });
+    return {
+      ...created,
+      scopes: [...AGENT_SCOPES],
+      ...(chosenPassword === undefined && { password }),
+      ...(request.email !== undefined && { email: 'unavailable' }),
+    };
+  }
+
+  /** Draws another handle when a generated one is taken; a chosen one is the caller's to change. */
+  private async withHandle<T>(
+    chosen: string | undefined,
+    create: (handle: string) => Promise<T>,
+  ): Promise<T> {
+    for (let draw = 1; ; draw++) {
+      try {
+        return await create(chosen ?? newAgentHandle());
+      } catch (error) {
+        const taken = error instanceof RelaygerError && error.code === 'conflict';
+        if (!taken || chosen !== undefined || draw === HANDLE_DRAWS) throw error;
+      }
+    }
+  }
+
+  private create({ handle, displayName, chosenPassword, passwordHash }: Account) {
+    const id = uuid();
+    const recoveryKey = newRecoveryKey();
+    return this.database.transaction(async (sql) => {
+      const number = await this.identities.create(sql, {
+        id,
+        handle,
+        kind: 'agent',
+        displayName,
+        ownerId: null,
+      });
+      // The number exists only now. Registering again with the same password draws another one.
+      if (chosenPassword?.includes(number)) fail('weak_password');
+      await insertCredential(sql, id, passwordHash, hashRecoveryKey(id, recoveryKey));
+      const { token, expiresAt } = await this.tokens.open(sql, id);
+      return { id, number, handle, token, expiresAt: expiresAt.toISOString(), recoveryKey };
+    });
+  }
+}
