@@ -1,18 +1,15 @@
 // Writes openapi/*.json from libs/protocol. With --check it writes nothing and fails on a difference.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleProblems } from '../contract/examples.mjs';
 import { buildMessageSchema } from '../contract/message-schema.mjs';
 import { buildOpenapi } from '../contract/openapi.mjs';
+import { loadProtocol } from '../contract/protocol.mjs';
 
 process.chdir(join(import.meta.dirname, '../..'));
 const check = process.argv.includes('--check');
 
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'libs/protocol'], {
-  stdio: 'inherit',
-});
-const protocol = await import('@relayger/protocol');
+const protocol = await loadProtocol();
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const problems = exampleProblems(protocol.OPERATIONS);

@@ -103,12 +103,12 @@ export function createApiClient(baseUrl: string): ApiClient {
     if (!operation) throw new Error(`There is no operation ${id}`);
     const path = pathOf(operation, options.params) + queryOf(options.query);
     const reply = await send(baseUrl, agent, operation.method, path, options);
-    logReached(operation, reply.status, codeOf(reply.body));
     const problems = contractProblems(operation, reply, {
       token: options.token !== undefined,
       wellFormed: options.rawBody === undefined,
     });
     report(`${id}: ${operation.method} ${path}`, reply, options.expect, problems);
+    logReached(operation, reply.status, codeOf(reply.body));
     return reply;
   }
 
@@ -120,11 +120,11 @@ export function createApiClient(baseUrl: string): ApiClient {
     const reply = await send(baseUrl, agent, method, path, options);
     const operation = operationAt(method, path);
     const code = codeOf(reply.body);
-    logReached(operation, reply.status, code);
     const ownBody = code === undefined && operation?.responses[reply.status] !== undefined;
     const failed = reply.status >= 400 && method !== 'HEAD' && !ownBody;
     const problems = [...commonProblems(reply), ...(failed ? errorProblems(reply) : [])];
     report(`${method} ${path}`, reply, options.expect ?? reply.status, problems);
+    logReached(operation, reply.status, code);
     return reply;
   }
 

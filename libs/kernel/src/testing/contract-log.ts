@@ -1,10 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { OPERATIONS, type Operation } from '@relayger/protocol';
 
-// Set by whoever runs the tests for `npm run contract:coverage`; not a setting of the server.
-// eslint-disable-next-line no-restricted-properties
-const file = process.env.RELAYGER_CONTRACT_LOG;
-
 const written = new Set<string>();
 
 /** Notes that a test saw this answer. Workers append whole short lines, which the kernel does not interleave. */
@@ -13,6 +9,9 @@ export function logReached(
   status: number,
   code: string | undefined,
 ): void {
+  // Set by whoever runs the tests for `npm run contract:coverage`; not a setting of the server.
+  // eslint-disable-next-line no-restricted-properties
+  const file = process.env.RELAYGER_CONTRACT_LOG;
   if (!file) return;
   const line = `${JSON.stringify({ operation: operation?.id, status, code })}\n`;
   if (written.has(line)) return;
