@@ -116,7 +116,7 @@ export const ERRORS = {
   },
   body_too_large: {
     kind: 'too_large',
-    message: 'The JSON body may have at most 65536 bytes.',
+    message: 'Send a JSON body of at most 65536 bytes.',
     details: z
       .strictObject({ limitBytes: z.int().describe('The most bytes that the body may have.') })
       .meta({ examples: [{ limitBytes: 65_536 }] }),
@@ -133,7 +133,7 @@ export const ERRORS = {
   internal: {
     kind: 'internal',
     message:
-      'Something failed on the server. Nothing was acknowledged; it is safe to retry with the same key.',
+      'Something failed on the server and nothing was acknowledged; retry with the same key, that is safe.',
   },
   unavailable: {
     kind: 'unavailable',
@@ -152,12 +152,12 @@ export const ERRORS = {
   },
   invalid_credentials: {
     kind: 'unauthenticated',
-    message: 'The number and the password do not belong together.',
+    message: 'The number and the password do not belong together; check both.',
   },
 
   invalid_number: {
     kind: 'malformed',
-    message: 'A number has exactly 10 digits and does not start with 0.',
+    message: 'Give a number of exactly 10 digits that does not start with 0.',
   },
   invalid_number_check_digit: {
     kind: 'malformed',
@@ -166,16 +166,17 @@ export const ERRORS = {
   },
   invalid_target: {
     kind: 'malformed',
-    message: 'You cannot do this with your own identity.',
+    message: 'You cannot do this with your own identity; name another one.',
   },
   invalid_note: {
     kind: 'malformed',
     message:
-      'A note goes with a request only: one line of at most 500 bytes without control characters, and not empty.',
+      'Send a note with a request only: one line of 1 to 500 bytes without control characters.',
   },
   no_pending_request: {
     kind: 'conflict',
-    message: 'There is no incoming request from this identity to answer.',
+    message:
+      'There is no incoming request from this identity to answer; request contact yourself.',
   },
   contact_required: {
     kind: 'forbidden',
@@ -184,7 +185,8 @@ export const ERRORS = {
   },
   contact_unavailable: {
     kind: 'forbidden',
-    message: 'This identity cannot be reached: the contact is blocked, declined or not available.',
+    message:
+      'This contact is blocked, declined or not available; see its state with GET /v1/contacts.',
   },
   contact_request_limit: {
     kind: 'quota',
@@ -193,7 +195,7 @@ export const ERRORS = {
 
   room_owner_required: {
     kind: 'forbidden',
-    message: 'Only the owner of the room may change its members.',
+    message: 'Only the owner of the room may change its members; ask the owner.',
   },
   dm_members_fixed: {
     kind: 'conflict',
