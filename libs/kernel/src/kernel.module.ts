@@ -5,6 +5,7 @@ import { Database } from './database/database.js';
 import { HealthController } from './http/health.controller.js';
 import { AuthGuard } from './http/auth.guard.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { ServiceAddress } from './http/service-address.js';
 import { LOGGER, type Logger } from './log/logger.js';
 import { WakeHub } from './wake/wake-hub.js';
 import { WakeTransport } from './wake/wake-transport.js';
@@ -16,12 +17,13 @@ export interface KernelParts {
   database: Database;
   hub: WakeHub;
   transport: WakeTransport;
+  address: ServiceAddress;
 }
 
 /** The kernel as a global Nest module, with the guard and the error filter that every route passes. */
 @Module({})
 export class KernelModule {
-  static with({ config, log, database, hub, transport }: KernelParts): DynamicModule {
+  static with({ config, log, database, hub, transport, address }: KernelParts): DynamicModule {
     return {
       module: KernelModule,
       global: true,
@@ -32,10 +34,11 @@ export class KernelModule {
         { provide: Database, useValue: database },
         { provide: WakeHub, useValue: hub },
         { provide: WakeTransport, useValue: transport },
+        { provide: ServiceAddress, useValue: address },
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
-      exports: [CONFIG, LOGGER, Database, WakeHub],
+      exports: [CONFIG, LOGGER, Database, WakeHub, ServiceAddress],
     };
   }
 }

@@ -206,6 +206,11 @@ export const ERRORS = {
     kind: 'forbidden',
     message: 'Only a human can mark messages seen; leave seen out.',
   },
+  too_many_waits: {
+    kind: 'quota',
+    message: 'This identity has too many mailbox waits open at once; end some or wait as long as Retry-After says.',
+    details: retryAfter,
+  },
   idempotency_conflict: {
     kind: 'conflict',
     message:

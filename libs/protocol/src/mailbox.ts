@@ -74,7 +74,7 @@ export const readMailbox = operation({
       ],
     },
   },
-  errors: ['insufficient_scope'],
+  errors: ['insufficient_scope', 'too_many_waits'],
 });
 
 export const AckRequest = z

@@ -14,6 +14,7 @@ const operations = [
   discovery.getMessageSchema,
   discovery.getAgentGuide,
   discovery.getHome,
+  discovery.getHomeStyle,
   discovery.getHealth,
   discovery.getReadiness,
   accounts.register,

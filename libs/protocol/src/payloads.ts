@@ -71,7 +71,8 @@ export const SealedPayload = z
         }),
       )
       .min(1)
-      .max(LIMITS.sealedRecipients),
+      .max(LIMITS.sealedRecipients)
+      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must not repeat an identity'),
   })
   .meta({ id: 'SealedPayload' });
 

@@ -98,7 +98,7 @@ function findUnstorable(value: unknown, path: (string | number)[]): Found | null
   if (typeof value === 'number')
     return at(Number.isFinite(value) ? null : 'must be a finite number');
   if (value === null || typeof value === 'boolean') return null;
-  if (typeof value !== 'object') return at('must be a JSON value');
+  if (!Array.isArray(value) && !z.core.util.isPlainObject(value)) return at('must be a JSON value');
   if (path.length >= LIMITS.dataDepth)
     return at(`must be nested at most ${LIMITS.dataDepth} levels deep`);
   for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value)) {

@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { fail } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { CONFIG, type KernelConfig } from '../config/kernel.config.js';
+import { clientAddress, parseRanges } from './client-address.js';
 import { operationOf } from './operation.decorator.js';
 import { Authenticator, authorize } from './principal.js';
 import { RateWindow } from './rate-window.js';
@@ -17,27 +18,32 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 @Injectable()
 export class AuthGuard implements CanActivate {
   private readonly window: RateWindow;
+  private readonly proxies: ReturnType<typeof parseRanges>;
 
   constructor(
     private readonly authenticator: Authenticator,
     @Inject(CONFIG) config: KernelConfig,
   ) {
     this.window = new RateWindow(config.REQUESTS_PER_MINUTE);
+    this.proxies = parseRanges(config.TRUSTED_PROXIES);
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const operation = operationOf(context.getHandler());
     if (!operation) fail('not_found');
-    if (operation.access === 'public') return true;
-
     const http = context.switchToHttp();
     const request = http.getRequest<ApiRequest>();
+    const forwardedFor = request.headers['x-forwarded-for']?.toString();
+    request.clientAddress = clientAddress(request.ip, forwardedFor, this.proxies);
+    if (operation.access === 'public') return true;
+
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     const principal = token ? await this.authenticator.authenticate(token) : null;
     if (!principal) fail('unauthorized');
     request.principal = principal;
 
     const rate = this.window.hit(principal.identityId);
+    request.rate = rate;
     const reply = http.getResponse<FastifyReply>();
     reply.header('RateLimit-Limit', rate.limit);
     reply.header('RateLimit-Remaining', rate.remaining);

@@ -31,3 +31,13 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
   // A proxy that forwards nonsense leaves us with its own address rather than with the nonsense.
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : peer;
 }
+
+/**
+ * What one client is when attempts are counted: its IPv4 address, or the /64 block of its IPv6 address, of which
+ * every home and every rented server has a whole one to hop about in.
+ */
+export function clientBlock(address: string): string {
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${(parsed as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16)).join(':')}::/64`;
+}

@@ -6,10 +6,11 @@ import { v7 as uuid } from 'uuid';
 import type { Logger } from '../log/logger.js';
 import { errorReply, toRelaygerError } from './errors.js';
 import type { ApiRequest } from './request.js';
+import type { ServiceAddress } from './service-address.js';
 
 interface HttpServerOptions {
   /** Own origin, for the Origin rule and for HSTS. */
-  origin: string;
+  address: ServiceAddress;
   log: Logger;
 }
 
@@ -23,7 +24,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const TOKEN_IN_QUERY = /[?&](access_token|token|authorization|bearer)=/i;
 
 /** Fastify as every application of ours uses it: limits, JSON reading, security headers and the Origin rule. */
-export function createHttpAdapter({ origin, log }: HttpServerOptions): FastifyAdapter {
+export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: LIMITS.bodyBytes,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -37,7 +38,7 @@ export function createHttpAdapter({ origin, log }: HttpServerOptions): FastifyAd
     skipMiddie: true,
     // Failures of the router itself come before every hook, so they bring their headers along.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      setSecurityHeaders(request, reply, origin);
+      setSecurityHeaders(request, reply, address.origin);
       const { status, headers, body } = errorReply(toRelaygerError(error), request.id);
       void reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
     },
@@ -45,9 +46,9 @@ export function createHttpAdapter({ origin, log }: HttpServerOptions): FastifyAd
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    setSecurityHeaders(request, reply, origin);
+    setSecurityHeaders(request, reply, address.origin);
     const from = request.headers.origin;
-    if (from !== undefined && from !== origin) return done(new RelaygerError('origin_not_allowed'));
+    if (from !== undefined && from !== address.origin) return done(new RelaygerError('origin_not_allowed'));
     if (TOKEN_IN_QUERY.test(request.url)) return done(new RelaygerError('token_in_query'));
     done();
   });

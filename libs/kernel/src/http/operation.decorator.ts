@@ -8,6 +8,7 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import type { Operation as Definition } from '@relayger/protocol';
+import { clientBlock } from './client-address.js';
 import { validate } from './validate.js';
 import type { ApiRequest } from './request.js';
 
@@ -63,4 +64,18 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
   const { principal } = context.switchToHttp().getRequest<ApiRequest>();
   if (!principal) throw new Error('a public operation has no caller');
   return principal;
+});
+
+/** The caller's rate window, this request counted; only on operations that need a token. */
+export const Rate = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  const { rate } = context.switchToHttp().getRequest<ApiRequest>();
+  if (!rate) throw new Error('a public operation has no rate window');
+  return rate;
+});
+
+/** The client that attempts are counted for: an IPv4 address or an IPv6 /64 block. */
+export const Client = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  const { clientAddress } = context.switchToHttp().getRequest<ApiRequest>();
+  if (!clientAddress) throw new Error('the auth guard has not seen this request');
+  return clientBlock(clientAddress);
 });

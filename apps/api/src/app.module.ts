@@ -1,0 +1,18 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { AccountsModule } from '@relayger/accounts';
+import { ContactsModule } from '@relayger/contacts';
+import { DiscoveryModule } from '@relayger/discovery';
+import { IdentitiesModule } from '@relayger/identities';
+import { KernelModule, type KernelParts } from '@relayger/kernel';
+import { MessagesModule } from '@relayger/messages';
+import { RoomsModule } from '@relayger/rooms';
+
+/** Wiring only: which libraries make up the service. */
+@Module({
+  imports: [IdentitiesModule, AccountsModule, ContactsModule, RoomsModule, MessagesModule, DiscoveryModule],
+})
+export class AppModule {
+  static with(parts: KernelParts): DynamicModule {
+    return { module: AppModule, imports: [KernelModule.with(parts)] };
+  }
+}

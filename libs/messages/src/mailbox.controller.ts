@@ -1,0 +1,39 @@
+import { Controller, Res } from '@nestjs/common';
+import { Body, Caller, Operation, Params, type Principal, Query } from '@relayger/kernel';
+import {
+  ackRoom,
+  type AckRequest,
+  type AckResponse,
+  CONTACT_REQUESTS_HEADER,
+  type MailboxItem,
+  readMailbox,
+} from '@relayger/protocol';
+import type { FastifyReply } from 'fastify';
+import { MailboxService } from './mailbox.service.js';
+
+@Controller()
+export class MailboxController {
+  constructor(private readonly mailbox: MailboxService) {}
+
+  @Operation(readMailbox)
+  async read(
+    @Caller() caller: Principal,
+    @Query() query: { limit?: number; wait?: number; consume?: boolean },
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<MailboxItem[]> {
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const { items, contactRequests } = await this.mailbox.read(caller, query, gone.signal);
+    reply.header(CONTACT_REQUESTS_HEADER, contactRequests);
+    return items;
+  }
+
+  @Operation(ackRoom)
+  ack(
+    @Caller() caller: Principal,
+    @Params() { room }: { room: string },
+    @Body() body: AckRequest,
+  ): Promise<AckResponse> {
+    return this.mailbox.ack(caller, room, body);
+  }
+}

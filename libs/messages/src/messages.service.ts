@@ -1,0 +1,188 @@
+import { IdentitiesService } from '@relayger/identities';
+import {
+  Batcher,
+  Database,
+  isRetryable,
+  mayUseRoom,
+  type Principal,
+  type Sql,
+  violatedConstraint,
+  WakeHub,
+} from '@relayger/kernel';
+import { Injectable } from '@nestjs/common';
+import { fail, failField, LIMITS, type Message, parseAddress, type Receipt, type SendMessage } from '@relayger/protocol';
+import { RoomsService } from '@relayger/rooms';
+import { v7 as uuid } from 'uuid';
+import { sentMessage, toMessage } from './envelope.js';
+import { fingerprint } from './fingerprint.js';
+import { type AppendItem, type AppendRow, insertMessages } from './sql/append-messages.js';
+import { selectMessages } from './sql/list-messages.js';
+import { type DirectRow, selectDirect } from './sql/resolve-direct.js';
+
+/** A message as it came in: checked, with the exact bytes of its payload and the id of its request. */
+export interface Draft {
+  message: SendMessage;
+  rawPayload: string;
+  traceId: string;
+  /** Where the message stood in the request, for errors: `body` or `body.message`. */
+  path: string;
+}
+
+export interface Sent {
+  receipt: Receipt;
+  envelope: Message;
+  /** True when this key had stored the message before. */
+  repeated: boolean;
+}
+
+/** Each attempt after the first needs another racing commit; more than a few in a row mean something is wrong. */
+const ATTEMPTS = 6;
+
+/** Stored, numbered messages. */
+@Injectable()
+export class MessagesService {
+  private readonly directs: Batcher<Parameters<typeof selectDirect>[1][number], DirectRow | null>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly rooms: RoomsService,
+    private readonly identities: IdentitiesService,
+    private readonly hub: WakeHub,
+  ) {
+    this.directs = new Batcher((asks) => selectDirect(database, asks), { maxItems: 64, maxRuns: 2 });
+  }
+
+  /**
+   * Stores a message in a room that the caller is a member of.
+   * @throws RelaygerError `not_found`, `invalid_request` (references), `contact_required`,
+   *   `contact_unavailable`, `idempotency_conflict`
+   */
+  async send(caller: Principal, roomId: string, draft: Draft): Promise<Sent> {
+    if (!mayUseRoom(caller, roomId)) fail('not_found');
+    const item = toItem(caller, roomId, draft);
+    const row = await settle(() => this.insert(this.database, item, draft));
+    return this.finish(caller, draft, roomId, row);
+  }
+
+  /**
+   * Stores a message in the direct conversation with `target`, opening it when there is none, in one transaction.
+   * @throws RelaygerError as `send`, and `invalid_target`, `insufficient_scope`, `room_restricted_token`
+   */
+  async sendDirect(caller: Principal, target: string, draft: Draft): Promise<Sent> {
+    const address = parseAddress(target, 'body.target');
+    const found = await this.directs.do({ senderId: caller.identityId, target: address });
+    if (!found) fail('not_found');
+    if (found.target_id === caller.identityId) fail('invalid_target');
+    if (found.room_id) return this.send(caller, found.room_id, draft);
+
+    const peer = await this.identities.resolveActive(target, 'body.target');
+    const { room, row } = await settle(() =>
+      this.database.transaction(async (sql) => {
+        const room = await this.rooms.openDm(sql, caller, peer);
+        return { room, row: await this.insert(sql, toItem(caller, room.id, draft), draft) };
+      }),
+    );
+    const sent = this.finish(caller, draft, room.id, row);
+    if (room.created) this.hub.wake([`identity:${peer.id}`]);
+    return sent;
+  }
+
+  /**
+   * A page of a room's history, ascending.
+   * @throws RelaygerError `not_found`, `invalid_request` when both cursors are given
+   */
+  async history(
+    caller: Principal,
+    roomId: string,
+    { after, before, limit = LIMITS.historyDefault }: { after?: string; before?: string; limit?: number },
+  ): Promise<Message[]> {
+    if (after !== undefined && before !== undefined) failField('query', 'takes either after or before, not both');
+    await this.rooms.access(caller, roomId);
+    return (await selectMessages(this.database, roomId, { after, before, limit })).map(toMessage);
+  }
+
+  /** One attempt. Throws on every outcome but a stored or repeated message, so that a transaction is undone. */
+  private async insert(sql: Sql, item: AppendItem, { path }: Draft): Promise<AppendRow> {
+    const [row] = await insertMessages(sql, [item]);
+    if (!row) throw new Error('the append answered nothing');
+    switch (row.outcome) {
+      case 'stored':
+      case 'repeated':
+        return row;
+      case 'stale':
+        throw new StaleAppend();
+      case 'conflict':
+        return fail('idempotency_conflict');
+      case 'no_room':
+        return fail('not_found');
+      case 'closed':
+        return fail('contact_required');
+      case 'blocked':
+        return fail('contact_unavailable');
+      case 'bad_reply':
+        return failField(`${path}.replyTo`, 'names no message of this room');
+      case 'bad_mentions':
+        return failField(`${path}.mentions`, 'must name members of this room');
+      case 'bad_recipients':
+        return failField(`${path}.payload.recipients`, 'must name members of this room');
+    }
+  }
+
+  /** After the commit: wakes the room when something new was stored. */
+  private finish(caller: Principal, { message }: Draft, roomId: string, row: AppendRow): Sent {
+    if (row.outcome === 'stored') this.hub.wake([`room:${roomId}`]);
+    return {
+      receipt: { id: row.id, room: roomId, seq: row.seq },
+      envelope: sentMessage(caller, roomId, message, row),
+      repeated: row.outcome === 'repeated',
+    };
+  }
+}
+
+/** Who may send here changed while the append waited for the room. */
+class StaleAppend extends Error {
+  override readonly name = 'StaleAppend';
+}
+
+/**
+ * Runs an append until it neither lost a race nor saw a stale room. A unique violation means that a parallel
+ * retry of the same key won: the next attempt finds its message.
+ */
+async function settle<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const stale = error instanceof StaleAppend;
+      if (stale && attempt === ATTEMPTS) fail('unavailable', { retryAfter: 1 });
+      const lostRace = stale || violatedConstraint(error) !== null || isRetryable(error);
+      if (!lostRace || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function toItem(caller: Principal, roomId: string, { message, rawPayload, traceId, path }: Draft): AppendItem {
+  checkReferences(message, path);
+  return {
+    id: uuid(),
+    roomId,
+    senderId: caller.identityId,
+    clientMessageId: message.clientMessageId,
+    fingerprint: fingerprint(message, rawPayload),
+    type: message.type,
+    payload: rawPayload,
+    replyTo: message.replyTo ?? null,
+    mentions: message.mentions ?? [],
+    recipients: message.type === 'sealed' ? message.payload.recipients.map(({ id }) => id) : [],
+    attention: 'attention' in message && message.attention ? JSON.stringify(message.attention) : null,
+    traceId,
+  };
+}
+
+/** Files and tasks belong to later steps of this server: there are none yet that a message could point to. */
+function checkReferences(message: SendMessage, path: string): void {
+  const absent = 'names nothing in this room';
+  if (message.rootTaskId !== undefined) failField(`${path}.rootTaskId`, absent);
+  if (message.type === 'artifact') failField(`${path}.payload.fileId`, absent);
+  if (message.type === 'text' && message.payload.attachments) failField(`${path}.payload.attachments`, absent);
+}

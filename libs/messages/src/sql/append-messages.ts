@@ -1,0 +1,143 @@
+import { type Sql, statement } from '@relayger/kernel';
+
+/** One message to store. JSON texts are stored as they are, byte by byte. */
+export interface AppendItem {
+  id: string;
+  roomId: string;
+  senderId: string;
+  clientMessageId: string;
+  /** SHA-256, hex. */
+  fingerprint: string;
+  type: string;
+  payload: string;
+  replyTo: string | null;
+  mentions: readonly string[];
+  /** Identities that a sealed payload is encrypted for; they must be members. */
+  recipients: readonly string[];
+  attention: string | null;
+  traceId: string;
+}
+
+export type AppendOutcome =
+  | 'stored'
+  | 'repeated'
+  | 'conflict'
+  | 'no_room'
+  | 'closed'
+  | 'blocked'
+  | 'bad_reply'
+  | 'bad_mentions'
+  | 'bad_recipients'
+  | 'stale';
+
+export interface AppendRow {
+  outcome: AppendOutcome;
+  /** Of the stored message, or of the one that this key had stored before. */
+  id: string;
+  seq: string;
+  trace_id: string;
+  created_at: Date;
+}
+
+/**
+ * The hottest write. One statement, one transaction, any number of messages:
+ *
+ * 1. `checked` reads room, membership, gate, references and an earlier message under the same key, all in the
+ *    statement's snapshot.
+ * 2. `bumped` takes the room row and raises `last_seq`. The row lock is held until commit, so sequences become
+ *    visible in commit order and a reader that passed N never misses N-1. While the lock was awaited, somebody
+ *    may have been removed or blocked: that raised `access_version`, the row no longer matches the snapshot's
+ *    value, nothing is stored and the outcome is `stale` (the caller runs the statement again).
+ * 3. `stored` inserts. A parallel retry of the same key that committed after our snapshot trips the unique
+ *    index; the whole statement is undone, sequences included, so there is no gap. The caller runs it again and
+ *    then sees the earlier message.
+ * 4. `cursor` moves the sender's mailbox up to the first message of somebody else that still waits
+ *    (contract/http.md section 6). Of messages that others committed after our snapshot we know only that they
+ *    exist, from the jump of `last_seq`, so then the cursor stops at what the snapshot saw.
+ */
+const appendMessages = statement<AppendRow>(
+  'messages_append',
+  `WITH item AS MATERIALIZED (
+     SELECT * FROM json_to_recordset($1::json) AS i(
+       ord int, id uuid, room_id uuid, sender_id uuid, key uuid, fingerprint text, type text, payload json,
+       reply_to uuid, mentions uuid[], recipients uuid[], attention json, trace_id uuid)
+   ),
+   checked AS MATERIALIZED (
+     SELECT i.*, r.last_seq AS snapshot_seq, r.access_version, m.delivered_seq,
+            prior.id AS prior_id, prior.seq AS prior_seq, prior.trace_id AS prior_trace,
+            prior.created_at AS prior_at,
+            CASE
+              WHEN m.room_id IS NULL THEN 'no_room'
+              WHEN prior.id IS NOT NULL THEN
+                CASE WHEN prior.fingerprint = decode(i.fingerprint, 'hex') THEN 'repeated' ELSE 'conflict' END
+              WHEN r.gate <> 'open' THEN r.gate
+              WHEN i.reply_to IS NOT NULL AND NOT EXISTS (
+                SELECT FROM messages WHERE room_id = i.room_id AND id = i.reply_to) THEN 'bad_reply'
+              WHEN cardinality(i.mentions) > 0 AND cardinality(i.mentions) <> (
+                SELECT count(*) FROM memberships
+                WHERE room_id = i.room_id AND identity_id = ANY (i.mentions)) THEN 'bad_mentions'
+              WHEN cardinality(i.recipients) > 0 AND cardinality(i.recipients) <> (
+                SELECT count(*) FROM memberships
+                WHERE room_id = i.room_id AND identity_id = ANY (i.recipients)) THEN 'bad_recipients'
+              ELSE 'stored'
+            END AS outcome
+     FROM item i
+     LEFT JOIN memberships m ON m.room_id = i.room_id AND m.identity_id = i.sender_id
+     LEFT JOIN rooms r ON r.id = m.room_id
+     LEFT JOIN messages prior ON prior.room_id = i.room_id AND prior.sender_id = i.sender_id
+       AND prior.client_message_id = i.key
+   ),
+   accepted AS MATERIALIZED (
+     SELECT *, row_number() OVER (PARTITION BY room_id ORDER BY ord) AS nth FROM checked WHERE outcome = 'stored'
+   ),
+   bumped AS (
+     UPDATE rooms r SET last_seq = r.last_seq + a.count
+     FROM (SELECT room_id, count(*) AS count, min(access_version) AS access_version
+           FROM accepted GROUP BY room_id ORDER BY room_id) a
+     WHERE r.id = a.room_id AND r.access_version = a.access_version
+     RETURNING r.id, r.last_seq - a.count AS base, a.count
+   ),
+   stored AS (
+     INSERT INTO messages (room_id, seq, id, sender_id, client_message_id, fingerprint, type, payload, reply_to,
+                           mentions, attention, trace_id, created_at)
+     SELECT a.room_id, b.base + a.nth, a.id, a.sender_id, a.key, decode(a.fingerprint, 'hex'), a.type, a.payload,
+            a.reply_to, a.mentions, a.attention, a.trace_id, clock_timestamp()
+     FROM accepted a JOIN bumped b ON b.id = a.room_id
+     RETURNING id, seq, created_at
+   ),
+   cursor AS (
+     UPDATE memberships m SET delivered_seq = c.to_seq
+     FROM (
+       SELECT a.room_id, a.sender_id, coalesce(
+         (SELECT min(seq) - 1 FROM messages
+          WHERE room_id = a.room_id AND seq > a.delivered_seq AND sender_id <> a.sender_id
+            AND type NOT IN ('status', 'progress')),
+         CASE WHEN b.base > a.snapshot_seq THEN a.snapshot_seq END,
+         (SELECT b.base + min(o.nth) - 1 FROM accepted o
+          WHERE o.room_id = a.room_id AND o.sender_id <> a.sender_id AND o.type NOT IN ('status', 'progress')),
+         b.base + b.count) AS to_seq
+       FROM (SELECT DISTINCT room_id, sender_id, delivered_seq, snapshot_seq FROM accepted) a
+       JOIN bumped b ON b.id = a.room_id
+     ) c
+     WHERE m.room_id = c.room_id AND m.identity_id = c.sender_id AND m.delivered_seq < c.to_seq
+   )
+   SELECT CASE WHEN c.outcome = 'stored' AND s.id IS NULL THEN 'stale' ELSE c.outcome END AS outcome,
+          coalesce(c.prior_id, c.id) AS id, coalesce(s.seq, c.prior_seq) AS seq,
+          coalesce(c.prior_trace, c.trace_id) AS trace_id, coalesce(s.created_at, c.prior_at) AS created_at
+   FROM checked c LEFT JOIN stored s ON s.id = c.id
+   ORDER BY c.ord`,
+);
+
+/** Stores messages; answers one row an item, in their order. */
+export function insertMessages(sql: Sql, items: readonly AppendItem[]): Promise<AppendRow[]> {
+  // Built by hand around the raw payloads: parsing and writing them again would change their bytes.
+  const records = items.map(
+    (item, ord) =>
+      `{"ord":${ord},"id":"${item.id}","room_id":"${item.roomId}","sender_id":"${item.senderId}",` +
+      `"key":"${item.clientMessageId}","fingerprint":"${item.fingerprint}","type":"${item.type}",` +
+      `"payload":${item.payload},"reply_to":${JSON.stringify(item.replyTo)},` +
+      `"mentions":${JSON.stringify(item.mentions)},"recipients":${JSON.stringify(item.recipients)},` +
+      `"attention":${item.attention},"trace_id":"${item.traceId}"}`,
+  );
+  return sql.query(appendMessages, [`[${records.join(',')}]`]);
+}
