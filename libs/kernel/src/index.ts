@@ -11,7 +11,6 @@ export { createHttpAdapter } from './http/http-server.js';
 export { Body, Caller, Client, Operation, Params, Query, Rate } from './http/operation.decorator.js';
 export { Authenticator, hasScope, mayUseRoom, type Principal, requireScopes } from './http/principal.js';
 export type { RateState } from './http/rate-window.js';
-export type { RateState } from './http/rate-window.js';
 export { rawMember } from './http/raw-json.js';
 export type { ApiRequest } from './http/request.js';
 export { ServiceAddress } from './http/service-address.js';
