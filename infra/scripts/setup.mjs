@@ -1,5 +1,6 @@
 // What every entry script does first: dependencies, the right Node, the Prisma client, the build. Each part is skipped
 // when it is up to date, so a second `npm start` costs a fraction of a second. Runs on Node 20.19 or later.
+import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
@@ -7,11 +8,10 @@ import path from 'node:path';
 import { fingerprint, isFresh, markFresh, sourceFiles } from './freshness.mjs';
 import { run, step, stopWith } from './steps.mjs';
 
-const OLDEST_NODE = [20, 19];
-/** What the server itself needs (`engines` of the design); the project's own Node 24 is preferred. */
+/** What the server itself needs; the project's own Node 24 is preferred. */
 const OLDEST_SERVER_NODE = [22, 19];
 
-export const root = path.resolve(import.meta.dirname, '../..');
+const root = path.resolve(import.meta.dirname, '../..');
 const inRoot = (...parts) => path.join(root, ...parts);
 
 /**
@@ -20,11 +20,6 @@ const inRoot = (...parts) => path.join(root, ...parts);
  */
 export async function bootstrap() {
   process.chdir(root);
-  if (!isAtLeast(OLDEST_NODE)) {
-    stopWith(
-      `Relayger needs Node ${OLDEST_NODE.join('.')} or later to start, this is ${process.version}.`,
-    );
-  }
   stopWithParent();
   await ensureDependencies();
 
@@ -32,7 +27,7 @@ export async function bootstrap() {
   if (own && own.version !== process.versions.node) await runAgainWith(own.binary);
   if (!own && !isAtLeast(OLDEST_SERVER_NODE)) {
     stopWith(
-      `npm did not install the project's own Node 24 (are install scripts switched off?): run "npm rebuild node", or use Node ${OLDEST_SERVER_NODE.join('.')} or later.`,
+      `npm did not install the project's own Node 24 (are install scripts or optional packages switched off?): run "npm ci" with both, or use Node ${OLDEST_SERVER_NODE.join('.')} or later.`,
     );
   }
 }
