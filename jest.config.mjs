@@ -8,6 +8,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^@relayger/kernel/testing$': '<rootDir>/libs/kernel/src/testing/index.ts',
+    '^@relayger/api/testing$': '<rootDir>/apps/api/test/support/index.ts',
     '^@relayger/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },

@@ -35,7 +35,7 @@ export class ErrorFilter implements ExceptionFilter {
       error = toRelaygerError(thrown);
     }
     if (errorStatus(error.code) >= 500) {
-      this.log.error({ requestId: request.id, route: request.routeOptions?.url, code: error.code, err: error.cause }, 'request failed');
+      this.log.error({ requestId: request.id, route: request.routeOptions?.url, errorCode: error.code, err: error.cause }, 'request failed');
     }
     const { status, headers, body } = errorReply(error, request.id);
     reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);

@@ -1,3 +1,4 @@
+import { HttpException } from '@nestjs/common';
 import { ERRORS, type ErrorBody, errorStatus, LIMITS, RelaygerError } from '@relayger/protocol';
 import { isUnavailable } from '../database/failures.js';
 
@@ -30,6 +31,8 @@ function invalid(path: string, message: string): RelaygerError {
 /** Any thrown value as a catalogue error. What is not known becomes `internal`; its cause is for the log only. */
 export function toRelaygerError(thrown: unknown): RelaygerError {
   if (thrown instanceof RelaygerError) return thrown;
+  // Nest wraps Fastify's own errors; what we know by its code is inside.
+  if (thrown instanceof HttpException && thrown.cause !== undefined) return toRelaygerError(thrown.cause);
   if (isUnavailable(thrown)) return new RelaygerError('unavailable', { retryAfter: RETRY_AFTER }, { cause: thrown });
   const known = thrown instanceof Error ? fromFastify(thrown) : null;
   return known ?? new RelaygerError('internal', undefined, { cause: thrown });

@@ -1,0 +1,1 @@
+export { startTestApi, type TestAgent, type TestApi, textMessage } from './test-api.js';
