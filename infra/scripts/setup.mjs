@@ -57,8 +57,11 @@ async function ensureDependencies() {
     ];
     const { code, output } = await run([...npm, 'ci', ...flags]);
     if (code !== 0) {
-      const reason =
-        output.split('\n').find((line) => /npm (error|ERR!) (?!code)/.test(line)) ?? output;
+      // npm's first lines are fields of the error (`code …`, `syscall …`); the sentence comes after them.
+      const sentence = /^npm (?:error|ERR!) (?!code|syscall|errno|type|path|dest)(.+)/m.exec(
+        output,
+      );
+      const reason = sentence?.[1] ?? output;
       stopWith(`npm could not install the packages: ${reason.trim()}`);
     }
   });
