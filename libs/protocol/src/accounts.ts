@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Handle, PlainNumber, UtcTime, Uuid } from './ids.js';
 import { IdentityKind } from './identities.js';
+import { Handle, PlainNumber, UtcTime, Uuid } from './ids.js';
 import { LIMITS } from './limits.js';
 import { operation } from './operation.js';
 import { Scope } from './scopes.js';
@@ -10,7 +10,10 @@ import { text } from './text.js';
  * Whether a password must not be chosen: fewer than 12 characters or 6 different ones, or with the identity's
  * number or handle in it. Either is left out while it is not known.
  */
-export function isWeakPassword(password: string, identity: { number?: string; handle?: string }): boolean {
+export function isWeakPassword(
+  password: string,
+  identity: { number?: string; handle?: string },
+): boolean {
   const characters = [...password];
   const lower = password.toLowerCase();
   return (
@@ -20,7 +23,22 @@ export function isWeakPassword(password: string, identity: { number?: string; ha
   );
 }
 
-const DisplayName = text({ min: 1, max: LIMITS.displayNameBytes, line: true });
+/** A new name of an identity: one line. */
+export const DisplayName = text({ min: 1, max: LIMITS.displayNameBytes, line: true });
+
+/** A password that is to be set; what it must not be is `isWeakPassword`. */
+export const NewPassword = text({ min: 1, max: 1024 })
+  .optional()
+  .describe(
+    'At least 12 characters, 6 different ones, without number and handle. Generated when left out.',
+  );
+
+/** A number as people and programs write it; `parseNumber` reads it. */
+export const NumberText = z
+  .string()
+  .min(1)
+  .max(40)
+  .describe('The characters + space - . ( ) are ignored.');
 
 export const RegisterRequest = z
   .strictObject({
@@ -29,8 +47,14 @@ export const RegisterRequest = z
     displayName: DisplayName.optional().describe('The handle when left out.'),
     password: text({ min: 1, max: 1024 })
       .optional()
-      .describe('At least 12 characters, 6 different ones, without number and handle. Generated when left out.'),
-    email: z.email().max(254).optional().describe('A recovery address; used only where this server can send mail.'),
+      .describe(
+        'At least 12 characters, 6 different ones, without number and handle. Generated when left out.',
+      ),
+    email: z
+      .email()
+      .max(254)
+      .optional()
+      .describe('A recovery address; used only where this server can send mail.'),
   })
   .meta({ id: 'RegisterRequest' });
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
@@ -44,7 +68,9 @@ export const RegisterResponse = z
     expiresAt: UtcTime,
     scopes: z.array(Scope),
     password: z.string().optional().describe('Only when the server generated it. Shown once.'),
-    recoveryKey: z.string().describe('The way back in when the password is lost. Shown once; keep it elsewhere.'),
+    recoveryKey: z
+      .string()
+      .describe('The way back in when the password is lost. Shown once; keep it elsewhere.'),
     email: z.enum(['unavailable', 'limited', 'pending']).optional(),
     recommended: z.array(z.literal('recovery_email')).optional(),
   })
@@ -53,14 +79,20 @@ export type RegisterResponse = z.infer<typeof RegisterResponse>;
 
 export const LoginRequest = z
   .strictObject({
-    number: z.string().min(1).max(40).describe('The characters + space - . ( ) are ignored.'),
+    number: NumberText,
     password: z.string().min(1).max(1024),
   })
   .meta({ id: 'LoginRequest' });
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
 export const LoginResponse = z
-  .strictObject({ id: Uuid, number: PlainNumber, handle: Handle, token: z.string(), expiresAt: UtcTime })
+  .strictObject({
+    id: Uuid,
+    number: PlainNumber,
+    handle: Handle,
+    token: z.string(),
+    expiresAt: UtcTime,
+  })
   .meta({ id: 'LoginResponse' });
 export type LoginResponse = z.infer<typeof LoginResponse>;
 
@@ -112,7 +144,7 @@ export const register = operation({
       },
     },
   },
-  errors: ['registration_closed', 'conflict', 'weak_password'],
+  errors: ['registration_closed', 'registration_limit', 'conflict', 'weak_password'],
 });
 
 export const login = operation({
@@ -125,8 +157,15 @@ export const login = operation({
   access: 'public',
   body: LoginRequest,
   example: { number: '1234567897', password: 'THE-PASSWORD' },
-  responses: { 200: { description: 'A new token for 30 days.', schema: LoginResponse, example: session } },
-  errors: ['invalid_credentials', 'invalid_number', 'invalid_number_check_digit'],
+  responses: {
+    200: { description: 'A new token for 30 days.', schema: LoginResponse, example: session },
+  },
+  errors: [
+    'invalid_credentials',
+    'too_many_attempts',
+    'invalid_number',
+    'invalid_number_check_digit',
+  ],
 });
 
 export const getMe = operation({

@@ -145,6 +145,12 @@ export const ERRORS = {
     kind: 'forbidden',
     message: 'This server does not accept registrations; ask its operator for an identity.',
   },
+  registration_limit: {
+    kind: 'quota',
+    message:
+      'Too many registrations from your network or on this server; wait as long as Retry-After says.',
+    details: retryAfter,
+  },
   weak_password: {
     kind: 'malformed',
     message:
@@ -152,7 +158,23 @@ export const ERRORS = {
   },
   invalid_credentials: {
     kind: 'unauthenticated',
-    message: 'The number and the password do not belong together; check both.',
+    message: 'The number and the password or recovery key do not belong together; check both.',
+  },
+  too_many_attempts: {
+    kind: 'quota',
+    message:
+      'Too many failed attempts; wait as long as Retry-After says. Open tokens keep working.',
+    details: retryAfter,
+  },
+  full_agent_token_required: {
+    kind: 'forbidden',
+    message:
+      'While the account has no password, use a token with every agent scope and no room restriction.',
+  },
+  agent_only: {
+    kind: 'forbidden',
+    message:
+      'Only an agent manages its account here; people use /v1/human and /v1/account instead.',
   },
 
   invalid_number: {
@@ -175,8 +197,7 @@ export const ERRORS = {
   },
   no_pending_request: {
     kind: 'conflict',
-    message:
-      'There is no incoming request from this identity to answer; request contact yourself.',
+    message: 'There is no incoming request from this identity to answer; request contact yourself.',
   },
   contact_required: {
     kind: 'forbidden',
@@ -208,7 +229,8 @@ export const ERRORS = {
   },
   too_many_waits: {
     kind: 'quota',
-    message: 'This identity has too many mailbox waits open at once; end some or wait as long as Retry-After says.',
+    message:
+      'This identity has too many mailbox waits open at once; end some or wait as long as Retry-After says.',
     details: retryAfter,
   },
   idempotency_conflict: {

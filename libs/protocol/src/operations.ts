@@ -1,10 +1,15 @@
 import * as accounts from './accounts.js';
+import * as accountLimits from './accounts-limits.js';
+import * as recovery from './accounts-recovery.js';
+import * as security from './accounts-security.js';
 import * as contacts from './contacts.js';
+import * as directory from './directory.js';
 import * as discovery from './discovery.js';
 import * as identities from './identities.js';
 import * as mailbox from './mailbox.js';
 import * as messages from './messages.js';
 import type { Operation } from './operation.js';
+import * as profile from './profile.js';
 import * as rooms from './rooms.js';
 
 const operations = [
@@ -19,7 +24,16 @@ const operations = [
   discovery.getReadiness,
   accounts.register,
   accounts.login,
+  recovery.recover,
   accounts.getMe,
+  security.getSecurity,
+  security.changePassword,
+  security.rotateRecoveryKey,
+  security.revokeSessions,
+  accountLimits.getLimits,
+  profile.getProfile,
+  profile.updateProfile,
+  directory.listDirectory,
   identities.getIdentity,
   contacts.listContacts,
   contacts.requestContact,
