@@ -54,6 +54,9 @@ export interface AppendRow {
  * 4. `cursor` moves the sender's mailbox up to the first message of somebody else that still waits
  *    (contract/http.md section 6). Of messages that others committed after our snapshot we know only that they
  *    exist, from the jump of `last_seq`, so then the cursor stops at what the snapshot saw.
+ *
+ * The look-ups are LATERAL with LIMIT 1, so that they are index look-ups in every plan: PostgreSQL expects a
+ * hundred rows from the JSON, and a plan made while the tables are small would otherwise join by scanning them.
  */
 const appendMessages = statement<AppendRow>(
   'messages_append',
@@ -82,10 +85,14 @@ const appendMessages = statement<AppendRow>(
               ELSE 'stored'
             END AS outcome
      FROM item i
-     LEFT JOIN memberships m ON m.room_id = i.room_id AND m.identity_id = i.sender_id
-     LEFT JOIN rooms r ON r.id = m.room_id
-     LEFT JOIN messages prior ON prior.room_id = i.room_id AND prior.sender_id = i.sender_id
-       AND prior.client_message_id = i.key
+     LEFT JOIN LATERAL (
+       SELECT room_id, delivered_seq FROM memberships
+       WHERE room_id = i.room_id AND identity_id = i.sender_id LIMIT 1) m ON true
+     LEFT JOIN LATERAL (
+       SELECT last_seq, access_version, gate FROM rooms WHERE id = m.room_id LIMIT 1) r ON true
+     LEFT JOIN LATERAL (
+       SELECT id, seq, trace_id, created_at, fingerprint FROM messages
+       WHERE room_id = i.room_id AND sender_id = i.sender_id AND client_message_id = i.key LIMIT 1) prior ON true
    ),
    accepted AS MATERIALIZED (
      SELECT *, row_number() OVER (PARTITION BY room_id ORDER BY ord) AS nth FROM checked WHERE outcome = 'stored'
