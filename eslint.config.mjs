@@ -45,7 +45,10 @@ export default [
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/await-thenable': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
       '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
       ...envRules,
       ...restricted(envImports, exceptionImports, [...envSyntax, ...exceptionSyntax]),

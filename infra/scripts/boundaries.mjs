@@ -34,7 +34,8 @@ const crossings = result.modules
   .flatMap((module) => module.dependencies)
   .filter((dependency) => dependency.module.startsWith('@relayger/'));
 for (const { module, resolved } of crossings) {
-  if (!/^libs\/[^/]+\/src\//.test(resolved)) problems.add(`${module} resolved to ${resolved}`);
+  if (!/^(?:libs|apps)\/[^/]+\/(?:src|test)\//.test(resolved))
+    problems.add(`${module} resolved to ${resolved}`);
 }
 if (crossings.length === 0) problems.add('not one @relayger/* import was resolved');
 
