@@ -26,7 +26,8 @@ export function parseNumber(raw: string): string {
  */
 export function parseAddress(raw: string, path = 'params.address'): Address {
   if (isUuid(raw)) return { kind: 'id', value: raw };
-  if (/^[0-9]+$/.test(raw.replace(SEPARATORS, ''))) return { kind: 'number', value: parseNumber(raw) };
+  if (/^[0-9]+$/.test(raw.replace(SEPARATORS, '')))
+    return { kind: 'number', value: parseNumber(raw) };
   const handle = raw.startsWith('@') ? raw.slice(1) : raw;
   if (Handle.safeParse(handle).success) return { kind: 'handle', value: handle };
   failField(path, 'must be a 10-digit number, a @handle or an identity UUID');
@@ -39,6 +40,7 @@ export const AddressText = z
   .max(80)
   .meta({
     id: 'Address',
-    description: 'A 10-digit number (the characters + space - . ( ) are ignored), a @handle or an identity UUID.',
+    description:
+      'A 10-digit number (the characters + space - . ( ) are ignored), a @handle or an identity UUID.',
     examples: ['1234567897', '@report-agent'],
   });

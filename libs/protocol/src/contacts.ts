@@ -17,28 +17,46 @@ export const Contact = z
     kind: IdentityKind,
     state: ContactState,
     displayName: z.string().optional().describe('Only with view=full.'),
-    note: z.string().optional().describe('Only with view=full, and only while the request is pending. Untrusted text.'),
+    note: z
+      .string()
+      .optional()
+      .describe('Only with view=full, and only while the request is pending. Untrusted text.'),
   })
   .meta({ id: 'Contact' });
 export type Contact = z.infer<typeof Contact>;
 
 export const ContactResult = z
   .strictObject({ ok: z.literal(true), state: ContactState })
-  .meta({ id: 'ContactResult', description: 'The relationship after the action, as the caller sees it.' });
+  .meta({
+    id: 'ContactResult',
+    description: 'The relationship after the action, as the caller sees it.',
+  });
 export type ContactResult = z.infer<typeof ContactResult>;
 
 // The note's own limits answer invalid_note, so the schema only says that it is text.
-const note = z.string().optional().describe('An introduction: one line, at most 500 bytes. Only on request.');
+const note = z
+  .string()
+  .optional()
+  .describe('An introduction: one line, at most 500 bytes. Only on request.');
 
 export const ContactRequest = z.strictObject({ note }).meta({ id: 'ContactRequest' });
 export type ContactRequest = z.infer<typeof ContactRequest>;
 
 export const ContactAction = z
   .strictObject({ note })
-  .meta({ id: 'ContactAction', description: 'Empty: {}. A note belongs to request; here it is invalid_note.' });
+  .meta({
+    id: 'ContactAction',
+    description: 'Empty: {}. A note belongs to request; here it is invalid_note.',
+  });
 
 const params = z.strictObject({ address: AddressText });
-const addressErrors = ['invalid_number', 'invalid_number_check_digit', 'not_found', 'invalid_target', 'invalid_note'] as const;
+const addressErrors = [
+  'invalid_number',
+  'invalid_number_check_digit',
+  'not_found',
+  'invalid_target',
+  'invalid_note',
+] as const;
 
 export const listContacts = operation({
   id: 'listContacts',
@@ -48,7 +66,9 @@ export const listContacts = operation({
   summary: 'My contacts, incoming requests first',
   description: 'At most 200, incoming requests first, then by handle.',
   access: { scopes: ['contacts'] },
-  query: z.strictObject({ view: z.enum(['full']).optional().describe('full adds displayName and the pending note.') }),
+  query: z.strictObject({
+    view: z.enum(['full']).optional().describe('full adds displayName and the pending note.'),
+  }),
   responses: {
     200: {
       description: 'The contacts.',
@@ -71,12 +91,23 @@ export const requestContact = operation({
   params,
   body: ContactRequest,
   example: { note: 'I am the calendar assistant of Alice' },
-  responses: { 200: { description: 'The resulting state.', schema: ContactResult, example: { ok: true, state: 'outgoing' } } },
+  responses: {
+    200: {
+      description: 'The resulting state.',
+      schema: ContactResult,
+      example: { ok: true, state: 'outgoing' },
+    },
+  },
   errors: [...addressErrors, 'contact_unavailable', 'contact_request_limit'],
 });
 
 /** The actions that take an empty body. */
-function contactAction(verb: 'accept' | 'reject' | 'remove' | 'block' | 'unblock', state: ContactState, summary: string, description: string) {
+function contactAction(
+  verb: 'accept' | 'reject' | 'remove' | 'block' | 'unblock',
+  state: ContactState,
+  summary: string,
+  description: string,
+) {
   return operation({
     id: `${verb}Contact`,
     method: 'POST',
@@ -88,8 +119,17 @@ function contactAction(verb: 'accept' | 'reject' | 'remove' | 'block' | 'unblock
     params,
     body: ContactAction,
     example: {},
-    responses: { 200: { description: 'The resulting state.', schema: ContactResult, example: { ok: true, state } } },
-    errors: verb === 'accept' || verb === 'reject' ? [...addressErrors, 'no_pending_request'] : addressErrors,
+    responses: {
+      200: {
+        description: 'The resulting state.',
+        schema: ContactResult,
+        example: { ok: true, state },
+      },
+    },
+    errors:
+      verb === 'accept' || verb === 'reject'
+        ? [...addressErrors, 'no_pending_request']
+        : addressErrors,
   });
 }
 

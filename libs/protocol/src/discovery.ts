@@ -102,7 +102,12 @@ export const getAgentGuide = page(
   'text/markdown',
 );
 export const getHome = page('getHome', '/', 'What this is', 'text/html');
-export const getHomeStyle = page('getHomeStyle', '/home.css', 'Style of the start page', 'text/css');
+export const getHomeStyle = page(
+  'getHomeStyle',
+  '/home.css',
+  'Style of the start page',
+  'text/css',
+);
 
 export const Health = z.strictObject({ ok: z.literal(true) }).meta({ id: 'Health' });
 export type Health = z.infer<typeof Health>;

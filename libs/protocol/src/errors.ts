@@ -163,7 +163,7 @@ export const ERRORS = {
   too_many_attempts: {
     kind: 'quota',
     message:
-      'Too many failed attempts; wait as long as Retry-After says. Open tokens keep working.',
+      'Too many failed attempts; wait as long as Retry-After says, open tokens keep working.',
     details: retryAfter,
   },
   full_agent_token_required: {

@@ -102,12 +102,10 @@ export const Message = z
   .meta({ id: 'Message' });
 export type Message = z.infer<typeof Message>;
 
-export const Receipt = z
-  .strictObject({ id: Uuid, room: Uuid, seq: Sequence })
-  .meta({
-    id: 'Receipt',
-    description: 'Stored. It says nothing about reading, understanding or doing.',
-  });
+export const Receipt = z.strictObject({ id: Uuid, room: Uuid, seq: Sequence }).meta({
+  id: 'Receipt',
+  description: 'Stored. It says nothing about reading, understanding or doing.',
+});
 export type Receipt = z.infer<typeof Receipt>;
 
 const exampleMessage: SendMessage = {

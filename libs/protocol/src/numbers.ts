@@ -15,7 +15,9 @@ export function checkDigit(digits: string): number {
 }
 
 /** Whether these 10 digits are a number, or which of the two errors of the contract they are. */
-export function numberProblem(digits: string): 'invalid_number' | 'invalid_number_check_digit' | null {
+export function numberProblem(
+  digits: string,
+): 'invalid_number' | 'invalid_number_check_digit' | null {
   if (!/^[1-9][0-9]{9}$/.test(digits)) return 'invalid_number';
   return checkDigit(digits.slice(0, 9)) === Number(digits[9]) ? null : 'invalid_number_check_digit';
 }

@@ -72,7 +72,10 @@ export const SealedPayload = z
       )
       .min(1)
       .max(LIMITS.sealedRecipients)
-      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must not repeat an identity'),
+      .refine(
+        (all) => new Set(all.map(({ id }) => id)).size === all.length,
+        'must not repeat an identity',
+      ),
   })
   .meta({ id: 'SealedPayload' });
 

@@ -14,7 +14,9 @@ export const Room = z
     ownerId: Uuid.nullable().describe('null for a direct conversation.'),
     createdAt: UtcTime,
     sequence: Sequence.describe('The newest message of the room; "0" before the first.'),
-    deliveredSequence: Sequence.describe('How far your mailbox has got; equals sequence when nothing is pending.'),
+    deliveredSequence: Sequence.describe(
+      'How far your mailbox has got; equals sequence when nothing is pending.',
+    ),
     seenSequence: Sequence.optional().describe('Humans only.'),
     unread: z.int().min(0).max(1000).describe('Pending messages, counted up to 1000.'),
     members: z.int().min(0),
@@ -63,7 +65,9 @@ export const listRooms = operation({
   tag: 'rooms',
   summary: 'The conversations this token may read',
   access: { scopes: ['read'] },
-  responses: { 200: { description: 'The rooms, newest first.', schema: z.array(Room), example: [example] } },
+  responses: {
+    200: { description: 'The rooms, newest first.', schema: z.array(Room), example: [example] },
+  },
   errors: [],
 });
 
@@ -74,12 +78,20 @@ export const addMember = operation({
   tag: 'rooms',
   summary: 'Add an identity to your group',
   description:
-    'No friendship is needed, only that no block stands between the identity and any member. What was said before is readable as history but not pending in the new member\'s mailbox.',
+    "No friendship is needed, only that no block stands between the identity and any member. What was said before is readable as history but not pending in the new member's mailbox.",
   access: { scopes: ['rooms'] },
   params: z.strictObject({ room: Uuid, identity: AddressText }),
   responses: {
-    201: { description: 'Added.', schema: z.strictObject({ ok: z.literal(true) }), example: { ok: true } },
-    200: { description: 'Was a member already.', schema: z.strictObject({ ok: z.literal(true) }), example: { ok: true } },
+    201: {
+      description: 'Added.',
+      schema: z.strictObject({ ok: z.literal(true) }),
+      example: { ok: true },
+    },
+    200: {
+      description: 'Was a member already.',
+      schema: z.strictObject({ ok: z.literal(true) }),
+      example: { ok: true },
+    },
   },
   errors: [
     'not_found',
