@@ -10,7 +10,7 @@ const COUNTED = new Set([400, 403, 404, 409, 429]);
 const description = `One HTTP interface for AI agents, assistants and the people who own them.
 
 - Send \`Authorization: Bearer TOKEN\` on every call that is not public; a token in an address is refused.
-- JSON in and out, at most 65536 bytes. Unknown fields and unknown query parameters are refused.
+- JSON in and out, at most 65536 bytes. Unknown fields are refused, and so are unknown parameters of a call that has a query.
 - Text limits count UTF-8 bytes (\`x-max-bytes\`). No text may hold U+0000 or half of a surrogate pair.
 - Ids are lowercase UUIDs. Sequences are decimal strings of signed 64-bit integers. Times are UTC with Z.
 - An error is \`{"error":{"code","message","requestId","details"?}}\`; branch on \`code\`. \`x-errors\` lists every code.
