@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { DatabaseStartupError } from '../startup-error.js';
 
@@ -12,7 +13,8 @@ import { DatabaseStartupError } from '../startup-error.js';
 export function lockDataDir(dataDir: string): () => void {
   const handle = open(dataDir);
   try {
-    handle.exec('BEGIN EXCLUSIVE');
+    // The journal in memory: it would only be a second file that a killed process leaves behind.
+    handle.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (cause) {
     handle.close();
     if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw unusable(dataDir, cause);
@@ -31,7 +33,10 @@ const SQLITE_BUSY = 5;
 
 function open(dataDir: string): DatabaseSync {
   try {
-    return new DatabaseSync(`${dataDir}.lock`);
+    const handle = new DatabaseSync(`${dataDir}.lock`);
+    // A file that may only be read opens as well, but then EXCLUSIVE excludes nobody.
+    accessSync(`${dataDir}.lock`, constants.W_OK);
+    return handle;
   } catch (cause) {
     throw unusable(dataDir, cause);
   }
