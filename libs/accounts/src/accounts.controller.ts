@@ -1,33 +1,44 @@
 import { Controller } from '@nestjs/common';
-import { Body, Caller, Operation, type Principal } from '@relayger/kernel';
+import { Body, Caller, Client, Operation, type Principal } from '@relayger/kernel';
 import {
   getMe,
   type LoginRequest,
   type LoginResponse,
   login,
   type Me,
+  type RecoverRequest,
+  type RecoverResponse,
   type RegisterRequest,
   type RegisterResponse,
+  recover,
   register,
 } from '@relayger/protocol';
+import { RecoveryService } from './recovery.service.js';
 import { RegistrationService } from './registration.service.js';
 import { SignInService } from './sign-in.service.js';
 
+/** The ways in, and who came in. */
 @Controller()
 export class AccountsController {
   constructor(
     private readonly registration: RegistrationService,
     private readonly signIn: SignInService,
+    private readonly recovery: RecoveryService,
   ) {}
 
   @Operation(register)
-  register(@Body() request: RegisterRequest): Promise<RegisterResponse> {
-    return this.registration.register(request);
+  register(@Body() request: RegisterRequest, @Client() client: string): Promise<RegisterResponse> {
+    return this.registration.register(request, client);
   }
 
   @Operation(login)
-  login(@Body() request: LoginRequest): Promise<LoginResponse> {
-    return this.signIn.login(request);
+  login(@Body() request: LoginRequest, @Client() client: string): Promise<LoginResponse> {
+    return this.signIn.login(request, client);
+  }
+
+  @Operation(recover)
+  recover(@Body() request: RecoverRequest, @Client() client: string): Promise<RecoverResponse> {
+    return this.recovery.recover(request, client);
   }
 
   @Operation(getMe)

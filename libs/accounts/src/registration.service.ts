@@ -12,6 +12,7 @@ import {
 import { v7 as uuid } from 'uuid';
 import type { AccountsConfig } from './accounts.config.js';
 import { PasswordsService } from './passwords.service.js';
+import { RegistrationLimits } from './registration-limits.service.js';
 import { hashRecoveryKey, newAgentHandle, newPassword, newRecoveryKey } from './secrets.js';
 import { insertCredential } from './sql/insert-credential.js';
 import { TokensService } from './tokens.service.js';
@@ -19,7 +20,8 @@ import { TokensService } from './tokens.service.js';
 /** Of 8.5 * 10^11 handles a hundred million taken ones leave three draws failing once in 6 * 10^11 times. */
 const HANDLE_DRAWS = 3;
 
-interface Account {
+interface NewAccount {
+  client: string;
   handle: string;
   displayName: string;
   chosenPassword: string | undefined;
@@ -34,31 +36,43 @@ export class RegistrationService {
     private readonly identities: IdentitiesService,
     private readonly passwords: PasswordsService,
     private readonly tokens: TokensService,
+    private readonly limits: RegistrationLimits,
     @Inject(CONFIG) private readonly config: AccountsConfig,
   ) {}
 
   /**
    * Creates an agent with everything it needs to work and to get back in.
-   * @throws RelaygerError `registration_closed`, `conflict`, `weak_password`, `unavailable`
+   * @throws RelaygerError `registration_closed`, `registration_limit`, `conflict`, `weak_password`,
+   *   `unavailable`
    */
-  async register(request: RegisterRequest): Promise<RegisterResponse> {
+  register(request: RegisterRequest, client: string): Promise<RegisterResponse> {
     if (!this.config.REGISTRATION_ENABLED) fail('registration_closed');
-    const { handle: chosenHandle, password: chosenPassword } = request;
+    return this.limits.admit(client, () => this.registerAdmitted(request, client));
+  }
+
+  private async registerAdmitted(
+    { handle: chosenHandle, displayName, password: chosenPassword, email }: RegisterRequest,
+    client: string,
+  ): Promise<RegisterResponse> {
     if (chosenPassword !== undefined && isWeakPassword(chosenPassword, { handle: chosenHandle })) {
       fail('weak_password');
     }
     const password = chosenPassword ?? newPassword();
     const passwordHash = await this.passwords.hash(password);
-
-    const created = await this.withHandle(chosenHandle, (handle) => {
-      const displayName = request.displayName ?? handle;
-      return this.create({ handle, displayName, chosenPassword, passwordHash });
-    });
+    const created = await this.withHandle(chosenHandle, (handle) =>
+      this.create({
+        client,
+        handle,
+        displayName: displayName ?? handle,
+        chosenPassword,
+        passwordHash,
+      }),
+    );
     return {
       ...created,
       scopes: [...AGENT_SCOPES],
       ...(chosenPassword === undefined && { password }),
-      ...(request.email !== undefined && { email: 'unavailable' }),
+      ...(email !== undefined && { email: 'unavailable' }),
     };
   }
 
@@ -77,10 +91,11 @@ export class RegistrationService {
     }
   }
 
-  private create({ handle, displayName, chosenPassword, passwordHash }: Account) {
+  private create({ client, handle, displayName, chosenPassword, passwordHash }: NewAccount) {
     const id = uuid();
     const recoveryKey = newRecoveryKey();
     return this.database.transaction(async (sql) => {
+      await this.limits.count(sql, client);
       const number = await this.identities.create(sql, {
         id,
         handle,

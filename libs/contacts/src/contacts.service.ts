@@ -3,7 +3,7 @@ import { Database, type Principal, type Sql, WakeHub } from '@relayger/kernel';
 import { Injectable } from '@nestjs/common';
 import { type Contact, type ContactState, fail, isLine, LIMITS, unstorable, utf8Bytes } from '@relayger/protocol';
 import { type ContactVerb, decide, type Relationship } from './relationship.js';
-import { lockAndCountOutgoing } from './sql/count-outgoing.js';
+import { countOutgoing, lockAndCountOutgoing } from './sql/count-outgoing.js';
 import { selectContacts } from './sql/list-contacts.js';
 import { lockRelationship } from './sql/lock-relationship.js';
 import { saveRelationship } from './sql/save-relationship.js';
@@ -58,6 +58,11 @@ export class ContactsService {
     });
     if (asked) this.hub.wake([`identity:${peer.id}`]);
     return state;
+  }
+
+  /** How many requests of an identity await an answer. */
+  countPending(identityId: string): Promise<number> {
+    return countOutgoing(this.database, identityId);
   }
 
   /** At most 200 contacts of the caller, incoming requests first. */

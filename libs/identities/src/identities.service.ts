@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '@relayger/kernel';
-import { fail, parseAddress } from '@relayger/protocol';
-import { type IdentityRecord, IdentitiesStore } from './identities.store.js';
+import { fail, type Profile, parseAddress, type UpdateProfileRequest } from '@relayger/protocol';
+import { IdentitiesStore, type IdentityRecord } from './identities.store.js';
 import { insertNewIdentity, type NewIdentity } from './sql/insert-identity.js';
 
 /** Who exists, and under which number. */
@@ -31,5 +31,20 @@ export class IdentitiesService {
    */
   create(sql: Sql, identity: NewIdentity): Promise<string> {
     return insertNewIdentity(sql, identity);
+  }
+
+  /** What the identity says about itself in public. */
+  profile(id: string): Promise<Profile> {
+    return this.store.profile(id);
+  }
+
+  /** Changes the given parts of the profile; the others stay as they are. */
+  updateProfile(id: string, changes: UpdateProfileRequest): Promise<Profile> {
+    return this.store.updateProfile(id, changes);
+  }
+
+  /** How many agents a human owns, disabled ones included. */
+  countOwned(ownerId: string): Promise<number> {
+    return this.store.countOwned(ownerId);
   }
 }

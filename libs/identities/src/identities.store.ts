@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@relayger/kernel';
-import type { Address, IdentityKind } from '@relayger/protocol';
+import type { Address, IdentityKind, Profile, UpdateProfileRequest } from '@relayger/protocol';
 
 /** An identity as the server knows it. */
 export interface IdentityRecord {
@@ -15,7 +15,16 @@ export interface IdentityRecord {
   disabledAt: Date | null;
 }
 
-/** Cold reads of identities. */
+const PROFILE = {
+  number: true,
+  handle: true,
+  displayName: true,
+  description: true,
+  capabilities: true,
+  listed: true,
+} as const;
+
+/** Cold reads and writes of identities. */
 @Injectable()
 export class IdentitiesStore {
   constructor(private readonly database: Database) {}
@@ -36,5 +45,23 @@ export class IdentitiesStore {
       },
     });
     return row && { ...row, kind: row.kind as IdentityKind };
+  }
+
+  profile(id: string): Promise<Profile> {
+    return this.database.prisma.identity.findUniqueOrThrow({ where: { id }, select: PROFILE });
+  }
+
+  updateProfile(id: string, changes: UpdateProfileRequest): Promise<Profile> {
+    const { displayName, description, capabilities, listed } = changes;
+    return this.database.prisma.identity.update({
+      where: { id },
+      // Prisma leaves out what is undefined. Named one by one: nothing else may ever reach the row from here.
+      data: { displayName, description, capabilities, listed },
+      select: PROFILE,
+    });
+  }
+
+  countOwned(ownerId: string): Promise<number> {
+    return this.database.prisma.identity.count({ where: { ownerId } });
   }
 }

@@ -1,6 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { type Sql, statement, violatedConstraint } from '@relayger/kernel';
 import { drawNumber, fail, type IdentityKind } from '@relayger/protocol';
-import { randomInt } from 'node:crypto';
 
 export interface NewIdentity {
   id: string;
@@ -31,7 +31,14 @@ export async function insertNewIdentity(sql: Sql, identity: NewIdentity): Promis
   const { id, handle, kind, displayName, ownerId } = identity;
   for (let draw = 0; draw < DRAWS; draw++) {
     try {
-      const [row] = await sql.query(insertIdentity, [id, drawNumber(randomInt), handle, kind, displayName, ownerId]);
+      const [row] = await sql.query(insertIdentity, [
+        id,
+        drawNumber(randomInt),
+        handle,
+        kind,
+        displayName,
+        ownerId,
+      ]);
       if (row) return row.number;
     } catch (error) {
       if (violatedConstraint(error) === 'identities_handle_key') fail('conflict');

@@ -1,0 +1,48 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Database, LOGGER, type Logger } from '@relayger/kernel';
+import { deleteEndedCounters } from './sql/delete-counters.js';
+
+/**
+ * The longest window is a day, so with an hourly sweep no digest of a client's address is older than 25 hours;
+ * the contract allows two days.
+ */
+const SWEEP_MS = 3_600_000;
+
+/** Deletes what has run out. Any number of processes may do so at the same time. */
+@Injectable()
+export class AccountsSweep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly database: Database,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.running = this.sweep();
+    }, SWEEP_MS);
+    this.running = this.sweep();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.running;
+  }
+
+  async sweep(): Promise<void> {
+    try {
+      const counters = await deleteEndedCounters(this.database);
+      this.log.debug({ counters }, 'deleted limit counters whose window has ended');
+    } catch (err) {
+      // The next sweep deletes what this one has not.
+      this.log.warn({ err }, 'could not delete ended limit counters');
+    }
+  }
+}
