@@ -20,7 +20,10 @@ function fromFastify(error: Error & { code?: string; statusCode?: number }): Rel
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return invalid('path', 'is not a valid address');
     default:
-      return null;
+      // Whatever else Fastify blames on the client, such as the method QUERY without a content type.
+      return error.code?.startsWith('FST_') && error.statusCode === 400
+        ? invalid('request', 'is not a request that this service takes')
+        : null;
   }
 }
 

@@ -1,6 +1,8 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { failField, LIMITS, RelaygerError } from '@relayger/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { maxHeaderSize } from 'node:http';
+import type { Socket } from 'node:net';
 import secureJson from 'secure-json-parse';
 import { v7 as uuid } from 'uuid';
 import type { Logger } from '../log/logger.js';
@@ -21,7 +23,17 @@ const REQUEST_MS = 30_000;
 const TWO_YEARS = 63_072_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-const TOKEN_IN_QUERY = /[?&](access_token|token|authorization|bearer)=/i;
+/** Names under which clients of other services put a token into an address, where every log on the way keeps it. */
+const TOKEN_NAMES = new Set([
+  'access_token',
+  'api_key',
+  'apikey',
+  'auth_token',
+  'authorization',
+  'bearer',
+  'bearer_token',
+  'token',
+]);
 
 /** Fastify as every application of ours uses it: limits, JSON reading, security headers and the Origin rule. */
 export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyAdapter {
@@ -38,18 +50,21 @@ export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyA
     skipMiddie: true,
     // Failures of the router itself come before every hook, so they bring their headers along.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      setSecurityHeaders(request, reply, address.origin);
+      void reply.headers(securityHeaders(address.origin));
       const { status, headers, body } = errorReply(toRelaygerError(error), request.id);
       void reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);
     },
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, address.origin),
   });
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    setSecurityHeaders(request, reply, address.origin);
+    void reply.headers(securityHeaders(address.origin, request.routeOptions.url));
     const from = request.headers.origin;
     if (from !== undefined && from !== address.origin) return done(new RelaygerError('origin_not_allowed'));
-    if (TOKEN_IN_QUERY.test(request.url)) return done(new RelaygerError('token_in_query'));
+    // The parsed names: percent-encoding must not carry a token past this check.
+    const names = Object.keys(request.query as object);
+    if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase()))) return done(new RelaygerError('token_in_query'));
     done();
   });
 
@@ -92,19 +107,52 @@ function parseJson(request: FastifyRequest, body: Buffer): unknown {
   try {
     // Refuses __proto__ and constructor.prototype keys, which would reach into objects that are merged later.
     return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' }) as unknown;
-  } catch {
-    failField('body', 'is not valid JSON');
+  } catch (error) {
+    const forbidden = /forbidden prototype/.test((error as Error).message);
+    failField('body', forbidden ? 'must not have a key __proto__ or constructor.prototype' : 'is not valid JSON');
   }
 }
 
-function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply, origin: string): void {
-  void reply.header('x-content-type-options', 'nosniff');
-  if (origin.startsWith('https:')) {
-    void reply.header('strict-transport-security', `max-age=${TWO_YEARS}; includeSubDomains`);
+/**
+ * Headers that every reply carries.
+ * @param route the path of the matched route; without one the reply is a failure
+ */
+function securityHeaders(origin: string, route?: string): Record<string, string> {
+  const isDocument = route !== undefined && !route.startsWith('/v1/');
+  return {
+    'x-content-type-options': 'nosniff',
+    ...(origin.startsWith('https:') && { 'strict-transport-security': `max-age=${TWO_YEARS}; includeSubDomains` }),
+    // Replies hold credentials and private messages: no search engine and no cache on the way may keep them.
+    ...(!isDocument && { 'x-robots-tag': 'noindex', 'cache-control': 'no-store' }),
+  };
+}
+
+/** Answers what could not be read as HTTP at all: no route, no hooks, and a connection of no further use. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, origin: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
   }
-  if (request.url.startsWith('/v1')) {
-    void reply.header('x-robots-tag', 'noindex');
-    // Replies hold credentials and private messages: no cache on the way may keep them.
-    void reply.header('cache-control', 'no-store');
+  const unreadable = new RelaygerError('invalid_request', { issues: [unreadableIssue(error.code)] });
+  const { status, body } = errorReply(unreadable, uuid());
+  const json = JSON.stringify(body);
+  const headers = {
+    ...securityHeaders(origin),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(json)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}\r\n${json}`, () => socket.destroy());
+}
+
+function unreadableIssue(code: string | undefined): { path: string; message: string } {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { path: 'header', message: `must have at most ${maxHeaderSize} bytes, all headers together` };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { path: 'request', message: `must arrive within ${REQUEST_MS / 1000} seconds` };
+    default:
+      return { path: 'request', message: 'is not valid HTTP/1.1' };
   }
 }
