@@ -1,13 +1,16 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { fail } from '@relayger/protocol';
+import { fail, type Operation as Definition } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 import { CONFIG, type KernelConfig } from '../config/kernel.config.js';
 import { clientAddress, parseRanges } from './client-address.js';
 import { operationOf } from './operation.decorator.js';
 import { Authenticator, authorize } from './principal.js';
 import { RateWindow } from './rate-window.js';
 import type { ApiRequest } from './request.js';
+import { validate } from './validate.js';
 
+const NOTHING = z.strictObject({});
 /** RFC 6750 section 2.1; the token itself is opaque. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
@@ -33,9 +36,15 @@ export class AuthGuard implements CanActivate {
     if (!operation) fail('not_found');
     const http = context.switchToHttp();
     const request = http.getRequest<ApiRequest>();
+    // Fastify answers HEAD wherever there is GET. A call is not made that way: consume=1 would mark messages
+    // delivered that the reply does not carry.
+    if (request.method !== operation.method && isCall(operation)) fail('method_not_allowed');
     const forwardedFor = request.headers['x-forwarded-for']?.toString();
     request.clientAddress = clientAddress(request.ip, forwardedFor, this.proxies);
-    if (operation.access === 'public') return true;
+    if (operation.access === 'public') {
+      refuseExtras(operation, request);
+      return true;
+    }
 
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     const principal = token ? await this.authenticator.authenticate(token) : null;
@@ -51,6 +60,22 @@ export class AuthGuard implements CanActivate {
     if (rate.exceeded) fail('rate_limited', { retryAfter: rate.reset });
 
     authorize(principal, operation.access);
+    refuseExtras(operation, request);
     return true;
   }
+}
+
+/** A call of the API, not a document or probe. */
+function isCall({ path }: Definition): boolean {
+  return path.startsWith('/v1/');
+}
+
+/**
+ * Refuses a query or body that the operation does not take. Ignored silently, a mistyped or imagined parameter
+ * would look as if it worked. Documents take whatever links to them carry.
+ */
+function refuseExtras(operation: Definition, { query, body }: ApiRequest): void {
+  if (!isCall(operation)) return;
+  if (!operation.query) validate(NOTHING, query, 'query');
+  if (!operation.body && body !== undefined && body !== null) validate(NOTHING, body, 'body');
 }

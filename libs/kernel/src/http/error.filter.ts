@@ -13,7 +13,9 @@ const ROUTES = OPERATIONS.map(({ method, path }) => ({
 /** The methods that the contract knows for a path; empty when the path does not exist. */
 function methodsOf(url: string): string[] {
   const path = url.split('?', 1)[0] as string;
-  return ROUTES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  const methods: string[] = ROUTES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  // Documents answer HEAD too, calls do not.
+  return methods.includes('GET') && !path.startsWith('/v1/') ? [...methods, 'HEAD'] : methods;
 }
 
 /** The one place where a failure becomes a reply. */
@@ -25,15 +27,13 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<ApiRequest>();
     const reply = http.getResponse<FastifyReply>();
-    let error: RelaygerError;
-    if (thrown instanceof NotFoundException) {
-      // Only the router throws Nest's own exception: our code says fail('not_found').
-      const methods = methodsOf(request.url);
-      error = new RelaygerError(methods.length > 0 ? 'method_not_allowed' : 'not_found');
-      if (methods.length > 0) reply.header('allow', methods.join(', '));
-    } else {
-      error = toRelaygerError(thrown);
-    }
+    const methods = methodsOf(request.url);
+    // Only the router throws Nest's own exception: our code says fail('not_found').
+    const error =
+      thrown instanceof NotFoundException
+        ? new RelaygerError(methods.length > 0 ? 'method_not_allowed' : 'not_found')
+        : toRelaygerError(thrown);
+    if (error.code === 'method_not_allowed') reply.header('allow', methods.join(', '));
     if (errorStatus(error.code) >= 500) {
       this.log.error({ requestId: request.id, route: request.routeOptions?.url, errorCode: error.code, err: error.cause }, 'request failed');
     }

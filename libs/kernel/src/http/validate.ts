@@ -4,15 +4,28 @@ import type { z } from 'zod';
 /** At most this many problems are listed; the caller corrects them and sees the rest. */
 const MAX_ISSUES = 8;
 
+/** Keys are the caller's text: quoted only so far that the field can be found. */
+const MAX_KEY = 64;
+
 function pathOf(root: string, path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${String(key)}`), root);
+  return path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${String(key).slice(0, MAX_KEY)}`),
+    root,
+  );
+}
+
+function quote(keys: readonly string[]): string {
+  return keys
+    .slice(0, MAX_ISSUES)
+    .map((key) => JSON.stringify(key.slice(0, MAX_KEY)))
+    .join(', ');
 }
 
 /** Sentences for zod's own issues that would otherwise speak of zod's types. */
 function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys':
-      return `has unknown field${issue.keys.length > 1 ? 's' : ''} ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+      return `has unknown field${issue.keys.length > 1 ? 's' : ''} ${quote(issue.keys)}`;
     case 'invalid_type':
       return issue.input === undefined ? `is required (${issue.expected})` : `must be of type ${issue.expected}`;
     case 'invalid_value':
