@@ -9,7 +9,14 @@ import { RoomsModule } from '@relayger/rooms';
 
 /** Wiring only: which libraries make up the service. */
 @Module({
-  imports: [IdentitiesModule, AccountsModule, ContactsModule, RoomsModule, MessagesModule, DiscoveryModule],
+  imports: [
+    IdentitiesModule,
+    AccountsModule,
+    ContactsModule,
+    RoomsModule,
+    MessagesModule,
+    DiscoveryModule,
+  ],
 })
 export class AppModule {
   static with(parts: KernelParts): DynamicModule {

@@ -15,7 +15,8 @@ function readConfig(): ApiConfig {
   try {
     return apiConfig(environment());
   } catch (error) {
-    if (error instanceof ConfigError) refuse(`Relayger cannot start; correct these settings:\n${error.message}`);
+    if (error instanceof ConfigError)
+      refuse(`Relayger cannot start; correct these settings:\n${error.message}`);
     throw error;
   }
 }
@@ -38,7 +39,9 @@ const log = createLogger(config.LOG_LEVEL);
 
 // Before the database is touched: this is the usual reason why a second start on one machine fails.
 if (config.PORT !== 0 && (await isPortTaken(config.HOST, config.PORT))) {
-  refuse(`Port ${config.PORT} on ${config.HOST} is taken; stop the other program or set PORT to a free one.`);
+  refuse(
+    `Port ${config.PORT} on ${config.HOST} is taken; stop the other program or set PORT to a free one.`,
+  );
 }
 
 let api: RunningApi;

@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
 import {
   createHttpAdapter,
@@ -11,8 +13,6 @@ import {
   WakeHub,
   WakeTransport,
 } from '@relayger/kernel';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { AppModule } from './app.module.js';
 import type { ApiConfig } from './config.js';
 
@@ -60,7 +60,10 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<RunningA
   try {
     let url = config.DATABASE_URL;
     if (!url) {
-      const embedded = await startEmbeddedPostgres({ dataDir: path.join(config.DATA_DIR, 'postgres'), log });
+      const embedded = await startEmbeddedPostgres({
+        dataDir: path.join(config.DATA_DIR, 'postgres'),
+        log,
+      });
       cleanup.add(() => embedded.stop());
       url = embedded.url;
     }

@@ -1,5 +1,4 @@
 import { Global, Module } from '@nestjs/common';
-import { ContactsModule } from '@relayger/contacts';
 import { IdentitiesModule } from '@relayger/identities';
 import { Authenticator } from '@relayger/kernel';
 import { AccountsController } from './accounts.controller.js';
@@ -15,12 +14,11 @@ import { SecurityController } from './security.controller.js';
 import { SessionsService } from './sessions.service.js';
 import { SignInService } from './sign-in.service.js';
 import { TokensService } from './tokens.service.js';
-import { UsageService } from './usage.service.js';
 
 /** Global, because the kernel's guard asks every application for an Authenticator. */
 @Global()
 @Module({
-  imports: [IdentitiesModule, ContactsModule],
+  imports: [IdentitiesModule],
   controllers: [AccountsController, SecurityController],
   providers: [
     AccountsSweep,
@@ -34,9 +32,8 @@ import { UsageService } from './usage.service.js';
     SessionsService,
     SignInService,
     TokensService,
-    UsageService,
     { provide: Authenticator, useExisting: TokensService },
   ],
-  exports: [Authenticator],
+  exports: [Authenticator, SessionsService],
 })
 export class AccountsModule {}

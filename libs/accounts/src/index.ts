@@ -1,2 +1,3 @@
 export { type AccountsConfig, accountsSettings } from './accounts.config.js';
 export { AccountsModule } from './accounts.module.js';
+export { SessionsService } from './sessions.service.js';

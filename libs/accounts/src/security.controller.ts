@@ -1,20 +1,10 @@
 import { Controller } from '@nestjs/common';
-import {
-  Body,
-  Caller,
-  Client,
-  Operation,
-  type Principal,
-  Rate,
-  type RateState,
-} from '@relayger/kernel';
+import { Body, Caller, Client, Operation, type Principal } from '@relayger/kernel';
 import {
   type ChangePasswordRequest,
   type ChangePasswordResponse,
   changePassword,
-  getLimits,
   getSecurity,
-  type Limits,
   type RevokeSessionsRequest,
   type RevokeSessionsResponse,
   type RotateRecoveryKeyRequest,
@@ -25,7 +15,6 @@ import {
 } from '@relayger/protocol';
 import { CredentialsService } from './credentials.service.js';
 import { SessionsService } from './sessions.service.js';
-import { UsageService } from './usage.service.js';
 
 /** What an agent sees and changes of its own account. */
 @Controller()
@@ -33,7 +22,6 @@ export class SecurityController {
   constructor(
     private readonly credentials: CredentialsService,
     private readonly sessions: SessionsService,
-    private readonly usage: UsageService,
   ) {}
 
   @Operation(getSecurity)
@@ -65,10 +53,5 @@ export class SecurityController {
     @Body() { session }: RevokeSessionsRequest,
   ): Promise<RevokeSessionsResponse> {
     return { revokedSessions: await this.sessions.revoke(caller, session) };
-  }
-
-  @Operation(getLimits)
-  limits(@Caller() caller: Principal, @Rate() rate: RateState): Promise<Limits> {
-    return this.usage.limits(caller, rate);
   }
 }

@@ -46,6 +46,11 @@ export class SessionsService {
     };
   }
 
+  /** How many tokens of an identity are open. */
+  async countOpen(identityId: string): Promise<number> {
+    return (await listSessions(this.database, identityId)).length;
+  }
+
   /**
    * Ends sessions of the caller. One that has ended before counts as ended: a retry after a lost reply succeeds.
    * @returns how many were open

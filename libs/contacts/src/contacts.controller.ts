@@ -31,36 +31,65 @@ export class ContactsController {
   }
 
   @Operation(requestContact)
-  request(@Caller() caller: Principal, @Params() to: To, @Body() body: Noted): Promise<ContactResult> {
+  request(
+    @Caller() caller: Principal,
+    @Params() to: To,
+    @Body() body: Noted,
+  ): Promise<ContactResult> {
     return this.act(caller, 'request', to, body);
   }
 
   @Operation(acceptContact)
-  accept(@Caller() caller: Principal, @Params() to: To, @Body() body: Noted): Promise<ContactResult> {
+  accept(
+    @Caller() caller: Principal,
+    @Params() to: To,
+    @Body() body: Noted,
+  ): Promise<ContactResult> {
     return this.act(caller, 'accept', to, body);
   }
 
   @Operation(rejectContact)
-  reject(@Caller() caller: Principal, @Params() to: To, @Body() body: Noted): Promise<ContactResult> {
+  reject(
+    @Caller() caller: Principal,
+    @Params() to: To,
+    @Body() body: Noted,
+  ): Promise<ContactResult> {
     return this.act(caller, 'reject', to, body);
   }
 
   @Operation(removeContact)
-  remove(@Caller() caller: Principal, @Params() to: To, @Body() body: Noted): Promise<ContactResult> {
+  remove(
+    @Caller() caller: Principal,
+    @Params() to: To,
+    @Body() body: Noted,
+  ): Promise<ContactResult> {
     return this.act(caller, 'remove', to, body);
   }
 
   @Operation(blockContact)
-  block(@Caller() caller: Principal, @Params() to: To, @Body() body: Noted): Promise<ContactResult> {
+  block(
+    @Caller() caller: Principal,
+    @Params() to: To,
+    @Body() body: Noted,
+  ): Promise<ContactResult> {
     return this.act(caller, 'block', to, body);
   }
 
   @Operation(unblockContact)
-  unblock(@Caller() caller: Principal, @Params() to: To, @Body() body: Noted): Promise<ContactResult> {
+  unblock(
+    @Caller() caller: Principal,
+    @Params() to: To,
+    @Body() body: Noted,
+  ): Promise<ContactResult> {
     return this.act(caller, 'unblock', to, body);
   }
 
-  private async act(caller: Principal, verb: ContactVerb, to: To, { note }: Noted): Promise<ContactResult> {
+  private async act(
+    caller: Principal,
+    verb: ContactVerb,
+    to: To,
+    { note }: Noted,
+  ): Promise<ContactResult> {
     return { ok: true, state: await this.contacts.act(caller, verb, to.address, note) };
   }
 }

@@ -1,15 +1,28 @@
+import { Injectable } from '@nestjs/common';
 import { IdentitiesService } from '@relayger/identities';
 import { Database, type Principal, type Sql, WakeHub } from '@relayger/kernel';
-import { Injectable } from '@nestjs/common';
-import { type Contact, type ContactState, fail, isLine, LIMITS, unstorable, utf8Bytes } from '@relayger/protocol';
-import { type ContactVerb, decide, type Relationship } from './relationship.js';
+import {
+  type Contact,
+  type ContactState,
+  fail,
+  isLine,
+  LIMITS,
+  unstorable,
+  utf8Bytes,
+} from '@relayger/protocol';
+import { type ContactVerb, decide, FRIENDS, type Relationship } from './relationship.js';
 import { countOutgoing, lockAndCountOutgoing } from './sql/count-outgoing.js';
 import { selectContacts } from './sql/list-contacts.js';
 import { lockRelationship } from './sql/lock-relationship.js';
 import { saveRelationship } from './sql/save-relationship.js';
 
 /** Called inside the transaction that changes a relationship. */
-export type RelationshipListener = (sql: Sql, a: string, b: string, now: Relationship) => Promise<void>;
+export type RelationshipListener = (
+  sql: Sql,
+  a: string,
+  b: string,
+  now: Relationship,
+) => Promise<void>;
 
 /** Mutual consent: who may talk to whom. */
 @Injectable()
@@ -36,7 +49,12 @@ export class ContactsService {
    * @throws RelaygerError `invalid_target`, `invalid_note`, `not_found`, `no_pending_request`,
    *   `contact_unavailable`, `contact_request_limit`
    */
-  async act(caller: Principal, verb: ContactVerb, address: string, note?: string): Promise<ContactState> {
+  async act(
+    caller: Principal,
+    verb: ContactVerb,
+    address: string,
+    note?: string,
+  ): Promise<ContactState> {
     const mayCarryNote = verb === 'request';
     if (note !== undefined && (!mayCarryNote || !isNote(note))) fail('invalid_note');
     const peer = await this.identities.resolve(address);
@@ -49,11 +67,19 @@ export class ContactsService {
       if (outcome === 'unchanged') return { state: before.mine.state, asked: false };
       if ('refuse' in outcome) fail(outcome.refuse);
       const asked = outcome.ask === true && before.mine.state !== 'outgoing';
-      if (asked && (await lockAndCountOutgoing(sql, caller.identityId)) >= LIMITS.pendingContactRequests) {
+      if (
+        asked &&
+        (await lockAndCountOutgoing(sql, caller.identityId)) >= LIMITS.pendingContactRequests
+      ) {
         fail('contact_request_limit');
       }
-      await saveRelationship(sql, caller.identityId, peer.id, outcome.to, outcome.ask ? (note ?? null) : null);
-      for (const listener of this.listeners) await listener(sql, caller.identityId, peer.id, outcome.to);
+      await this.save(
+        sql,
+        caller.identityId,
+        peer.id,
+        outcome.to,
+        outcome.ask ? (note ?? null) : null,
+      );
       return { state: outcome.to.mine.state, asked };
     });
     if (asked) this.hub.wake([`identity:${peer.id}`]);
@@ -63,6 +89,18 @@ export class ContactsService {
   /** How many requests of an identity await an answer. */
   countPending(identityId: string): Promise<number> {
     return countOutgoing(this.database, identityId);
+  }
+
+  /**
+   * Makes two identities friends inside the caller's transaction, whatever was asked or declined before.
+   * @returns 'blocked' when a block in either direction forbids it
+   */
+  async befriend(sql: Sql, a: string, b: string): Promise<'friends' | 'already' | 'blocked'> {
+    const { mine, theirs } = await lockRelationship(sql, a, b);
+    if (mine.state === 'blocked' || theirs.state === 'blocked') return 'blocked';
+    if (mine.state === 'friend') return 'already';
+    await this.save(sql, a, b, FRIENDS, null);
+    return 'friends';
   }
 
   /** At most 200 contacts of the caller, incoming requests first. */
@@ -84,8 +122,21 @@ export class ContactsService {
   lock(sql: Sql, a: string, b: string): Promise<Relationship> {
     return lockRelationship(sql, a, b);
   }
+
+  private async save(
+    sql: Sql,
+    a: string,
+    b: string,
+    to: Relationship,
+    note: string | null,
+  ): Promise<void> {
+    await saveRelationship(sql, a, b, to, note);
+    for (const listener of this.listeners) await listener(sql, a, b, to);
+  }
 }
 
 function isNote(note: string): boolean {
-  return note !== '' && utf8Bytes(note) <= LIMITS.noteBytes && isLine(note) && unstorable(note) === null;
+  return (
+    note !== '' && utf8Bytes(note) <= LIMITS.noteBytes && isLine(note) && unstorable(note) === null
+  );
 }

@@ -19,7 +19,10 @@ export type ContactVerb = 'request' | 'accept' | 'reject' | 'remove' | 'block' |
  * What an action makes of a relationship: the new one, `'unchanged'`, or the code that refuses it. `ask` marks
  * the one change that counts against the limit of unanswered requests and carries a note.
  */
-export type Outcome = { to: Relationship; ask?: true } | 'unchanged' | { refuse: ErrorCode & RefusalCode };
+export type Outcome =
+  | { to: Relationship; ask?: true }
+  | 'unchanged'
+  | { refuse: ErrorCode & RefusalCode };
 type RefusalCode = 'contact_unavailable' | 'no_pending_request';
 
 /** Before any contact, and after `remove`. */
@@ -31,6 +34,9 @@ export const STRANGERS: Relationship = {
 function both(mine: ContactState, theirs: ContactState): Relationship {
   return { mine: { state: mine, rejected: false }, theirs: { state: theirs, rejected: false } };
 }
+
+/** After a request was accepted or an invite redeemed. */
+export const FRIENDS = both('friend', 'friend');
 
 /**
  * The state machine of contract/http.md section 3, as a pure function: one place that says what every action
@@ -46,11 +52,16 @@ export function decide(verb: ContactVerb, { mine, theirs }: Relationship): Outco
       return { to: both('outgoing', 'incoming'), ask: true };
     case 'accept':
       if (mine.state === 'friend') return 'unchanged';
-      return mine.state === 'incoming' ? { to: both('friend', 'friend') } : { refuse: 'no_pending_request' };
+      return mine.state === 'incoming' ? { to: FRIENDS } : { refuse: 'no_pending_request' };
     case 'reject':
       if (mine.state === 'declined' && mine.rejected) return 'unchanged';
       if (mine.state !== 'incoming') return { refuse: 'no_pending_request' };
-      return { to: { mine: { state: 'declined', rejected: true }, theirs: { state: 'declined', rejected: false } } };
+      return {
+        to: {
+          mine: { state: 'declined', rejected: true },
+          theirs: { state: 'declined', rejected: false },
+        },
+      };
     case 'remove':
       // A block is lifted by unblock only, and a decline by the one who declined.
       if (blocked || (mine.state === 'declined' && !mine.rejected)) return 'unchanged';

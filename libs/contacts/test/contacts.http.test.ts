@@ -16,7 +16,11 @@ test('a request with a note is seen by the other side and gone once accepted', a
   });
   expect(asked.body).toEqual({ ok: true, state: 'outgoing' });
 
-  const before = await t.api.call('listContacts', { token: bob.token, query: { view: 'full' }, expect: 200 });
+  const before = await t.api.call('listContacts', {
+    token: bob.token,
+    query: { view: 'full' },
+    expect: 200,
+  });
   expect(before.body).toEqual([
     {
       number: alice.number,
@@ -28,8 +32,17 @@ test('a request with a note is seen by the other side and gone once accepted', a
     },
   ]);
 
-  await t.api.call('acceptContact', { token: bob.token, params: { address: '@alice' }, body: {}, expect: 200 });
-  const after = await t.api.call('listContacts', { token: bob.token, query: { view: 'full' }, expect: 200 });
+  await t.api.call('acceptContact', {
+    token: bob.token,
+    params: { address: '@alice' },
+    body: {},
+    expect: 200,
+  });
+  const after = await t.api.call('listContacts', {
+    token: bob.token,
+    query: { view: 'full' },
+    expect: 200,
+  });
   expect(after.body).toEqual([
     { number: alice.number, handle: 'alice', kind: 'agent', state: 'friend', displayName: 'alice' },
   ]);

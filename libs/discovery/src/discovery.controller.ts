@@ -97,6 +97,9 @@ export class DiscoveryController {
   }
 
   private values(): Record<string, string> {
-    return { origin: this.address.origin, requestsPerMinute: String(this.config.REQUESTS_PER_MINUTE) };
+    return {
+      origin: this.address.origin,
+      requestsPerMinute: String(this.config.REQUESTS_PER_MINUTE),
+    };
   }
 }

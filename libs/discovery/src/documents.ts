@@ -6,11 +6,15 @@ const OPENAPI = new URL('../../../openapi/', import.meta.url);
 
 /** A text that the server hands out, with this server's own values in place of `{{name}}`. */
 export function readContent(file: string, values: Readonly<Record<string, string>> = {}): string {
-  return readFileSync(new URL(file, CONTENT), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`${file} asks for {{${name}}}, which nobody provides`);
-    return value;
-  });
+  return readFileSync(new URL(file, CONTENT), 'utf8').replace(
+    /\{\{(\w+)\}\}/g,
+    (_, name: string) => {
+      const value = values[name];
+      if (value === undefined)
+        throw new Error(`${file} asks for {{${name}}}, which nobody provides`);
+      return value;
+    },
+  );
 }
 
 /** A generated artefact of the contract, as committed. */

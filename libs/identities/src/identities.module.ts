@@ -3,11 +3,13 @@ import { DirectoryService } from './directory.service.js';
 import { IdentitiesController } from './identities.controller.js';
 import { IdentitiesService } from './identities.service.js';
 import { IdentitiesStore } from './identities.store.js';
+import { KeysController } from './keys.controller.js';
+import { KeysService } from './keys.service.js';
 import { ProfileController } from './profile.controller.js';
 
 @Module({
-  controllers: [IdentitiesController, ProfileController],
-  providers: [DirectoryService, IdentitiesService, IdentitiesStore],
+  controllers: [IdentitiesController, KeysController, ProfileController],
+  providers: [DirectoryService, IdentitiesService, IdentitiesStore, KeysService],
   exports: [IdentitiesService],
 })
 export class IdentitiesModule {}

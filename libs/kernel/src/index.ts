@@ -5,11 +5,25 @@ export { Database } from './database/database.js';
 export { startEmbeddedPostgres } from './database/embedded-postgres.js';
 export { isRetryable, isUnavailable, violatedConstraint } from './database/failures.js';
 export { migrate } from './database/migrate.js';
-export { DatabaseStartupError } from './database/startup-error.js';
 export { type Sql, type Statement, statement } from './database/sql.js';
+export { DatabaseStartupError } from './database/startup-error.js';
 export { createHttpAdapter } from './http/http-server.js';
-export { Body, Caller, Client, Operation, Params, Query, Rate } from './http/operation.decorator.js';
-export { Authenticator, hasScope, mayUseRoom, type Principal, requireScopes } from './http/principal.js';
+export {
+  Body,
+  Caller,
+  Client,
+  Operation,
+  Params,
+  Query,
+  Rate,
+} from './http/operation.decorator.js';
+export {
+  Authenticator,
+  hasScope,
+  mayUseRoom,
+  type Principal,
+  requireScopes,
+} from './http/principal.js';
 export type { RateState } from './http/rate-window.js';
 export { rawMember } from './http/raw-json.js';
 export type { ApiRequest } from './http/request.js';

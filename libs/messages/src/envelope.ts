@@ -13,7 +13,12 @@ export function toMessage(row: MessageRow): Message {
     messageId: row.id,
     conversationId: row.room_id,
     sequence: row.seq,
-    sender: { id: row.sender_id, handle: row.sender_handle, kind: row.sender_kind, number: row.sender_number },
+    sender: {
+      id: row.sender_id,
+      handle: row.sender_handle,
+      kind: row.sender_kind,
+      number: row.sender_number,
+    },
     createdAt: row.created_at.toISOString(),
     traceId: row.trace_id,
     type: row.type,
@@ -26,7 +31,12 @@ export function toMessage(row: MessageRow): Message {
 }
 
 /** The full envelope of a message that the caller has just sent, without reading it back. */
-export function sentMessage(sender: Principal, roomId: string, message: SendMessage, row: AppendRow): Message {
+export function sentMessage(
+  sender: Principal,
+  roomId: string,
+  message: SendMessage,
+  row: AppendRow,
+): Message {
   return toMessage({
     room_id: roomId,
     seq: row.seq,

@@ -1,5 +1,5 @@
-import type { SendMessage } from '@relayger/protocol';
 import { createHash } from 'node:crypto';
+import type { SendMessage } from '@relayger/protocol';
 
 /**
  * What one clientMessageId stands for (contract/http.md section 6): the payload's raw bytes and everything else
@@ -9,7 +9,16 @@ import { createHash } from 'node:crypto';
  */
 export function fingerprint(message: SendMessage, rawPayload: string): string {
   const attention = 'attention' in message ? message.attention : undefined;
-  const rest = [message.type, message.replyTo, message.mentions ?? [], message.rootTaskId, attention];
+  const rest = [
+    message.type,
+    message.replyTo,
+    message.mentions ?? [],
+    message.rootTaskId,
+    attention,
+  ];
   // The length first, so that no payload can be shifted into what follows it.
-  return createHash('sha256').update(`${rawPayload.length}:${rawPayload}`).update(JSON.stringify(rest)).digest('hex');
+  return createHash('sha256')
+    .update(`${rawPayload.length}:${rawPayload}`)
+    .update(JSON.stringify(rest))
+    .digest('hex');
 }

@@ -1,9 +1,9 @@
 import { Controller, Res } from '@nestjs/common';
 import { Body, Caller, Operation, Params, type Principal, Query } from '@relayger/kernel';
 import {
-  ackRoom,
   type AckRequest,
   type AckResponse,
+  ackRoom,
   CONTACT_REQUESTS_HEADER,
   type MailboxItem,
   readMailbox,

@@ -1,6 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { Batcher, Database, hasScope, isRetryable, mayUseRoom, type Principal, WakeHub } from '@relayger/kernel';
-import { type AckRequest, type AckResponse, fail, failField, LIMITS, type MailboxItem } from '@relayger/protocol';
+import {
+  Batcher,
+  Database,
+  hasScope,
+  isRetryable,
+  mayUseRoom,
+  type Principal,
+  WakeHub,
+} from '@relayger/kernel';
+import {
+  type AckRequest,
+  type AckResponse,
+  fail,
+  failField,
+  LIMITS,
+  type MailboxItem,
+} from '@relayger/protocol';
 import { toMailboxItem } from './envelope.js';
 import { updateDelivered } from './sql/ack-room.js';
 import { type MailboxAsk, type MailboxRow, selectMailboxes } from './sql/read-mailboxes.js';
@@ -48,7 +63,13 @@ export class MailboxService {
     gone: AbortSignal,
   ): Promise<MailboxPage> {
     if (consume && !hasScope(caller, 'write')) fail('insufficient_scope', { required: ['write'] });
-    const ask: MailboxAsk = { identityId: caller.identityId, roomIds: caller.roomIds, limit, consume, rooms: wait > 0 };
+    const ask: MailboxAsk = {
+      identityId: caller.identityId,
+      roomIds: caller.roomIds,
+      limit,
+      consume,
+      rooms: wait > 0,
+    };
     if (wait === 0) return toPage(caller, await this.reads.do(ask));
     const leave = this.enter(caller.identityId);
     try {
@@ -62,17 +83,27 @@ export class MailboxService {
    * Marks a room delivered up to a sequence; a lower one changes nothing.
    * @throws RelaygerError `not_found`, `human_only`, `invalid_request` above the newest message
    */
-  async ack(caller: Principal, roomId: string, { sequence, seen }: AckRequest): Promise<AckResponse> {
+  async ack(
+    caller: Principal,
+    roomId: string,
+    { sequence, seen }: AckRequest,
+  ): Promise<AckResponse> {
     if (seen && caller.kind !== 'human') fail('human_only');
     const row = mayUseRoom(caller, roomId)
       ? await updateDelivered(this.database, roomId, caller.identityId, sequence)
       : null;
     if (!row) fail('not_found');
-    if (row.delivered_seq === null) failField('body.sequence', `is above the newest message, ${row.last_seq}`);
+    if (row.delivered_seq === null)
+      failField('body.sequence', `is above the newest message, ${row.last_seq}`);
     return { deliveredSequence: row.delivered_seq };
   }
 
-  private async readOrWait(caller: Principal, ask: MailboxAsk, ms: number, gone: AbortSignal): Promise<MailboxRow> {
+  private async readOrWait(
+    caller: Principal,
+    ask: MailboxAsk,
+    ms: number,
+    gone: AbortSignal,
+  ): Promise<MailboxRow> {
     const deadline = performance.now() + ms;
     const waiter = this.hub.waiter();
     const hangUp = () => waiter.close();

@@ -1,13 +1,22 @@
 import { Controller, Req, Res } from '@nestjs/common';
-import { type ApiRequest, Body, Caller, Operation, Params, type Principal, Query, rawMember } from '@relayger/kernel';
+import {
+  type ApiRequest,
+  Body,
+  Caller,
+  Operation,
+  Params,
+  type Principal,
+  Query,
+  rawMember,
+} from '@relayger/kernel';
 import {
   listMessages,
   type Message,
   type Receipt,
-  sendDirect,
   type SendDirectRequest,
-  sendMessage,
   type SendMessage,
+  sendDirect,
+  sendMessage,
 } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { type Draft, MessagesService, type Sent } from './messages.service.js';
@@ -26,7 +35,11 @@ export class MessagesController {
     @Req() request: ApiRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Receipt | Message> {
-    const sent = await this.messages.sendDirect(caller, target, draft(message, request, ['message']));
+    const sent = await this.messages.sendDirect(
+      caller,
+      target,
+      draft(message, request, ['message']),
+    );
     return answer(sent, view, reply);
   }
 

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { IdentitiesService } from '@relayger/identities';
 import {
   Batcher,
@@ -9,8 +10,15 @@ import {
   violatedConstraint,
   WakeHub,
 } from '@relayger/kernel';
-import { Injectable } from '@nestjs/common';
-import { fail, failField, LIMITS, type Message, parseAddress, type Receipt, type SendMessage } from '@relayger/protocol';
+import {
+  fail,
+  failField,
+  LIMITS,
+  type Message,
+  parseAddress,
+  type Receipt,
+  type SendMessage,
+} from '@relayger/protocol';
 import { RoomsService } from '@relayger/rooms';
 import { v7 as uuid } from 'uuid';
 import { sentMessage, toMessage } from './envelope.js';
@@ -49,7 +57,10 @@ export class MessagesService {
     private readonly identities: IdentitiesService,
     private readonly hub: WakeHub,
   ) {
-    this.directs = new Batcher((asks) => selectDirect(database, asks), { maxItems: 64, maxRuns: 2 });
+    this.directs = new Batcher((asks) => selectDirect(database, asks), {
+      maxItems: 64,
+      maxRuns: 2,
+    });
   }
 
   /**
@@ -94,9 +105,14 @@ export class MessagesService {
   async history(
     caller: Principal,
     roomId: string,
-    { after, before, limit = LIMITS.historyDefault }: { after?: string; before?: string; limit?: number },
+    {
+      after,
+      before,
+      limit = LIMITS.historyDefault,
+    }: { after?: string; before?: string; limit?: number },
   ): Promise<Message[]> {
-    if (after !== undefined && before !== undefined) failField('query', 'takes either after or before, not both');
+    if (after !== undefined && before !== undefined)
+      failField('query', 'takes either after or before, not both');
     await this.rooms.access(caller, roomId);
     return (await selectMessages(this.database, roomId, { after, before, limit })).map(toMessage);
   }
@@ -161,7 +177,11 @@ async function settle<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function toItem(caller: Principal, roomId: string, { message, rawPayload, traceId, path }: Draft): AppendItem {
+function toItem(
+  caller: Principal,
+  roomId: string,
+  { message, rawPayload, traceId, path }: Draft,
+): AppendItem {
   checkReferences(message, path);
   return {
     id: uuid(),
@@ -174,7 +194,8 @@ function toItem(caller: Principal, roomId: string, { message, rawPayload, traceI
     replyTo: message.replyTo ?? null,
     mentions: message.mentions ?? [],
     recipients: message.type === 'sealed' ? message.payload.recipients.map(({ id }) => id) : [],
-    attention: 'attention' in message && message.attention ? JSON.stringify(message.attention) : null,
+    attention:
+      'attention' in message && message.attention ? JSON.stringify(message.attention) : null,
     traceId,
   };
 }
@@ -184,5 +205,6 @@ function checkReferences(message: SendMessage, path: string): void {
   const absent = 'names nothing in this room';
   if (message.rootTaskId !== undefined) failField(`${path}.rootTaskId`, absent);
   if (message.type === 'artifact') failField(`${path}.payload.fileId`, absent);
-  if (message.type === 'text' && message.payload.attachments) failField(`${path}.payload.attachments`, absent);
+  if (message.type === 'text' && message.payload.attachments)
+    failField(`${path}.payload.attachments`, absent);
 }

@@ -25,12 +25,10 @@ export const Contact = z
   .meta({ id: 'Contact' });
 export type Contact = z.infer<typeof Contact>;
 
-export const ContactResult = z
-  .strictObject({ ok: z.literal(true), state: ContactState })
-  .meta({
-    id: 'ContactResult',
-    description: 'The relationship after the action, as the caller sees it.',
-  });
+export const ContactResult = z.strictObject({ ok: z.literal(true), state: ContactState }).meta({
+  id: 'ContactResult',
+  description: 'The relationship after the action, as the caller sees it.',
+});
 export type ContactResult = z.infer<typeof ContactResult>;
 
 // The note's own limits answer invalid_note, so the schema only says that it is text.
@@ -42,12 +40,10 @@ const note = z
 export const ContactRequest = z.strictObject({ note }).meta({ id: 'ContactRequest' });
 export type ContactRequest = z.infer<typeof ContactRequest>;
 
-export const ContactAction = z
-  .strictObject({ note })
-  .meta({
-    id: 'ContactAction',
-    description: 'Empty: {}. A note belongs to request; here it is invalid_note.',
-  });
+export const ContactAction = z.strictObject({ note }).meta({
+  id: 'ContactAction',
+  description: 'Empty: {}. A note belongs to request; here it is invalid_note.',
+});
 
 const params = z.strictObject({ address: AddressText });
 const addressErrors = [

@@ -214,6 +214,20 @@ export const ERRORS = {
     message: 'At most 100 of your contact requests may await an answer; withdraw one with remove.',
   },
 
+  invite_not_found: {
+    kind: 'not_found',
+    message: 'This code is unknown, expired or used up; ask for a new one.',
+  },
+  invite_limit: {
+    kind: 'quota',
+    message: 'At most 10 of your invites may be active; revoke one with DELETE /v1/invites/{id}.',
+  },
+  key_id_in_use: {
+    kind: 'conflict',
+    message:
+      'This keyId is your current one with another key; publish the new key under a new UUID.',
+  },
+
   room_owner_required: {
     kind: 'forbidden',
     message: 'Only the owner of the room may change its members; ask the owner.',

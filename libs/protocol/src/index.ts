@@ -9,6 +9,8 @@ export * from './discovery.js';
 export * from './errors.js';
 export * from './identities.js';
 export * from './ids.js';
+export * from './invites.js';
+export * from './keys.js';
 export * from './limits.js';
 export * from './mailbox.js';
 export * from './messages.js';

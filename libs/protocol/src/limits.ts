@@ -13,6 +13,8 @@ export const LIMITS = {
   displayNameBytes: 100,
   roomNameBytes: 80,
   noteBytes: 500,
+  inviteNoteBytes: 200,
+  activeInvites: 10,
   pendingContactRequests: 100,
   contactsListed: 200,
   openTokens: 20,

@@ -20,9 +20,11 @@ export const TAGS = {
   accounts: 'Registering, signing in, and what a token may do.',
   identities: 'Looking up who is behind a number, a handle or an id.',
   contacts: 'Consent: who may talk to an agent directly.',
+  invites: 'Codes that make friends of those who agreed elsewhere.',
   rooms: 'Groups and direct conversations, and who is in them.',
   messages: 'Sending, and the history of a room.',
   mailbox: 'What is pending for me, over all rooms.',
+  keys: 'Public keys for sealed messages.',
 } as const;
 
 export interface SuccessResponse<Schema = z.ZodType> {

@@ -6,6 +6,8 @@ import * as contacts from './contacts.js';
 import * as directory from './directory.js';
 import * as discovery from './discovery.js';
 import * as identities from './identities.js';
+import * as invites from './invites.js';
+import * as keys from './keys.js';
 import * as mailbox from './mailbox.js';
 import * as messages from './messages.js';
 import type { Operation } from './operation.js';
@@ -42,6 +44,10 @@ const operations = [
   contacts.removeContact,
   contacts.blockContact,
   contacts.unblockContact,
+  invites.createInvite,
+  invites.listInvites,
+  invites.revokeInvite,
+  invites.redeemInvite,
   rooms.createRoom,
   rooms.listRooms,
   rooms.addMember,
@@ -50,6 +56,9 @@ const operations = [
   messages.listMessages,
   mailbox.readMailbox,
   mailbox.ackRoom,
+  keys.publishKey,
+  keys.getIdentityKey,
+  keys.listRoomKeys,
 ] as const;
 
 /** Every call of the HTTP contract, in the order of the documentation. */

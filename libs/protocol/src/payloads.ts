@@ -11,7 +11,7 @@ export const SchemaName = z
   .meta({ id: 'SchemaName', examples: ['invoice.v1'] });
 
 /** base64url without padding of exactly so many bytes (RFC 4648 section 5). */
-function base64urlOf(bytes: number) {
+export function base64urlOf(bytes: number) {
   const length = Math.ceil((bytes * 4) / 3);
   return z
     .string()

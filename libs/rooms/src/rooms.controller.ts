@@ -1,6 +1,14 @@
 import { Controller, Res } from '@nestjs/common';
 import { Body, Caller, Operation, Params, type Principal } from '@relayger/kernel';
-import { addMember, createRoom, type CreateRoomRequest, listRooms, type Room } from '@relayger/protocol';
+import {
+  addMember,
+  type CreateRoomRequest,
+  createRoom,
+  listRoomKeys,
+  listRooms,
+  type Room,
+  type RoomKey,
+} from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { RoomsService } from './rooms.service.js';
 
@@ -16,6 +24,11 @@ export class RoomsController {
   @Operation(listRooms)
   list(@Caller() caller: Principal): Promise<Room[]> {
     return this.rooms.list(caller);
+  }
+
+  @Operation(listRoomKeys)
+  keys(@Caller() caller: Principal, @Params() { room }: { room: string }): Promise<RoomKey[]> {
+    return this.rooms.keys(caller, room);
   }
 
   @Operation(addMember)

@@ -1,11 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { ContactsService, type Relationship } from '@relayger/contacts';
-import { type IdentityRecord, IdentitiesService } from '@relayger/identities';
-import { Database, mayUseRoom, type Principal, requireScopes, type Sql, WakeHub } from '@relayger/kernel';
-import { fail, type Room } from '@relayger/protocol';
+import { IdentitiesService, type IdentityRecord } from '@relayger/identities';
+import {
+  Database,
+  mayUseRoom,
+  type Principal,
+  requireScopes,
+  type Sql,
+  WakeHub,
+} from '@relayger/kernel';
+import { fail, type Room, type RoomKey } from '@relayger/protocol';
 import { RoomsStore } from './rooms.store.js';
 import { insertRoomMember } from './sql/add-member.js';
 import { type RoomAccess, selectRoomAccess } from './sql/get-room-access.js';
+import { selectRoomKeys } from './sql/list-room-keys.js';
 import { type RoomRow, selectRooms } from './sql/list-rooms.js';
 import { openDmRoom } from './sql/open-dm.js';
 import { type DmGate, isHumanOnly, setDmGate } from './sql/set-dm-gate.js';
@@ -52,7 +60,9 @@ export class RoomsService {
    *   token's list or lie behind a block: the four look the same
    */
   async access(caller: Principal, roomId: string): Promise<RoomAccess> {
-    const access = mayUseRoom(caller, roomId) ? await selectRoomAccess(this.database, roomId, caller.identityId) : null;
+    const access = mayUseRoom(caller, roomId)
+      ? await selectRoomAccess(this.database, roomId, caller.identityId)
+      : null;
     if (!access || access.gate === 'blocked') fail('not_found');
     return access;
   }
@@ -68,10 +78,21 @@ export class RoomsService {
     // Before the address is looked at: who may not add members must not learn which addresses exist.
     if (access.owner_id !== caller.identityId) fail('room_owner_required');
     const identity = await this.identities.resolveActive(address, 'params.identity');
-    const outcome = await this.database.transaction((sql) => insertRoomMember(sql, roomId, identity.id));
+    const outcome = await this.database.transaction((sql) =>
+      insertRoomMember(sql, roomId, identity.id),
+    );
     if (outcome === 'blocked') fail('contact_unavailable');
     if (outcome === 'added') this.hub.wake([`identity:${identity.id}`]);
     return outcome === 'added';
+  }
+
+  /**
+   * The current public keys of a room's members.
+   * @throws RelaygerError `not_found`
+   */
+  async keys(caller: Principal, roomId: string): Promise<RoomKey[]> {
+    await this.access(caller, roomId);
+    return selectRoomKeys(this.database, roomId);
   }
 
   /**
@@ -79,7 +100,11 @@ export class RoomsService {
    * @throws RelaygerError `invalid_target`, `contact_required`, `contact_unavailable`, and for a new
    *   conversation `insufficient_scope`, `room_restricted_token`
    */
-  async openDm(sql: Sql, caller: Principal, peer: IdentityRecord): Promise<{ id: string; created: boolean }> {
+  async openDm(
+    sql: Sql,
+    caller: Principal,
+    peer: IdentityRecord,
+  ): Promise<{ id: string; created: boolean }> {
     if (peer.id === caller.identityId) fail('invalid_target');
     requireScopes(caller, ['rooms']);
     if (caller.roomIds !== null) fail('room_restricted_token');
@@ -92,7 +117,12 @@ export class RoomsService {
 }
 
 /** What a relationship means for the direct conversation: an agent on either side needs friendship. */
-async function gateOf(sql: Sql, a: string, b: string, { mine, theirs }: Relationship): Promise<DmGate> {
+async function gateOf(
+  sql: Sql,
+  a: string,
+  b: string,
+  { mine, theirs }: Relationship,
+): Promise<DmGate> {
   if (mine.state === 'blocked' || theirs.state === 'blocked') return 'blocked';
   if (mine.state === 'friend') return 'open';
   return (await isHumanOnly(sql, a, b)) ? 'open' : 'closed';
@@ -111,6 +141,8 @@ function toRoom(row: RoomRow): Room {
     members: row.members,
     ...(row.peer_id !== null &&
       row.peer_number !== null &&
-      row.peer_handle !== null && { peer: { id: row.peer_id, number: row.peer_number, handle: row.peer_handle } }),
+      row.peer_handle !== null && {
+        peer: { id: row.peer_id, number: row.peer_number, handle: row.peer_handle },
+      }),
   };
 }

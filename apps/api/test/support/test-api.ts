@@ -23,12 +23,18 @@ export interface TestApi {
   /** Makes two agents friends over HTTP. */
   befriend(a: TestAgent, b: TestAgent): Promise<void>;
   /** Another process of the same service would look like this: a second api on the same database. */
-  replica(env?: Record<string, string>): Promise<{ api: ApiClient; origin: string; close(): Promise<void> }>;
+  replica(
+    env?: Record<string, string>,
+  ): Promise<{ api: ApiClient; origin: string; close(): Promise<void> }>;
   close(): Promise<void>;
 }
 
 /** Settings under which a test registers and calls as often as it likes. */
-const ROOMY = { REGISTRATIONS_PER_IP_HOUR: '1000000', REGISTRATIONS_PER_DAY: '1000000', REQUESTS_PER_MINUTE: '1000000' };
+const ROOMY = {
+  REGISTRATIONS_PER_IP_HOUR: '1000000',
+  REGISTRATIONS_PER_DAY: '1000000',
+  REQUESTS_PER_MINUTE: '1000000',
+};
 
 /** The whole service, listening on a free port, on a database of this test file. */
 export async function startTestApi(env: Record<string, string> = {}): Promise<TestApi> {
@@ -59,11 +65,26 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
     async agent(handle) {
       const body = { kind: 'agent' as const, ...(handle && { handle }) };
       const { body: registered } = await main.api.call('register', { body, expect: 201 });
-      return { id: registered.id, number: registered.number, handle: registered.handle, token: registered.token };
+      return {
+        id: registered.id,
+        number: registered.number,
+        handle: registered.handle,
+        token: registered.token,
+      };
     },
     async befriend(a, b) {
-      await main.api.call('requestContact', { token: a.token, params: { address: b.number }, body: {}, expect: 200 });
-      await main.api.call('acceptContact', { token: b.token, params: { address: a.number }, body: {}, expect: 200 });
+      await main.api.call('requestContact', {
+        token: a.token,
+        params: { address: b.number },
+        body: {},
+        expect: 200,
+      });
+      await main.api.call('acceptContact', {
+        token: b.token,
+        params: { address: a.number },
+        body: {},
+        expect: 200,
+      });
     },
     replica: start,
     async close() {
@@ -76,5 +97,11 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
 
 /** A text message with a key of its own. */
 export function textMessage(text: string, more: Partial<SendMessage> = {}): SendMessage {
-  return { schemaVersion: 1, type: 'text', payload: { text }, clientMessageId: randomUUID(), ...more } as SendMessage;
+  return {
+    schemaVersion: 1,
+    type: 'text',
+    payload: { text },
+    clientMessageId: randomUUID(),
+    ...more,
+  } as SendMessage;
 }

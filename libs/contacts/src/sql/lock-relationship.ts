@@ -16,7 +16,11 @@ const readPair = statement<{ identity_id: string; state: ContactState; rejected:
 );
 
 /** Locks and reads the relationship of two identities until the end of the transaction. */
-export async function lockRelationship(sql: Sql, mineId: string, theirId: string): Promise<Relationship> {
+export async function lockRelationship(
+  sql: Sql,
+  mineId: string,
+  theirId: string,
+): Promise<Relationship> {
   await sql.query(lockPair, [mineId, theirId]);
   const rows = await sql.query(readPair, [mineId, theirId]);
   return {

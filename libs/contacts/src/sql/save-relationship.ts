@@ -23,5 +23,13 @@ export async function saveRelationship(
   { mine, theirs }: Relationship,
   note: string | null,
 ): Promise<void> {
-  await sql.query(save, [mineId, theirId, mine.state, mine.rejected, theirs.state, theirs.rejected, note]);
+  await sql.query(save, [
+    mineId,
+    theirId,
+    mine.state,
+    mine.rejected,
+    theirs.state,
+    theirs.rejected,
+    note,
+  ]);
 }

@@ -25,7 +25,9 @@ export function int(min: number, max: number) {
 }
 
 /** A switch: true or false. */
-export const bool = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true');
+export const bool = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true');
 
 /**
  * Reads the settings of several libraries at once. An empty variable counts as absent.
@@ -35,7 +37,9 @@ export function loadConfig<S extends z.ZodRawShape>(
   shape: S,
   env: Readonly<Record<string, string | undefined>>,
 ): z.infer<z.ZodObject<S>> {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const present = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const result = z.object(shape).safeParse(present);
   if (result.success) return result.data;
   const lines = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);

@@ -34,13 +34,20 @@ export const kernelSettings = {
     .describe('A PostgreSQL server. Default: an embedded one in DATA_DIR.'),
   DATABASE_POOL: int(2, 200)
     .default(16)
-    .describe('Most connections per process; beside them one listens. 32 was slower than 16 on two cores.'),
+    .describe(
+      'Most connections per process; beside them one listens. 32 was slower than 16 on two cores.',
+    ),
   TRUSTED_PROXIES: csv()
     .pipe(z.array(z.string().refine(isCidr, { error: 'must list addresses or CIDR blocks' })))
     .default([])
     .describe('Addresses or CIDR blocks whose X-Forwarded-For is believed, comma-separated.'),
-  REQUESTS_PER_MINUTE: int(1, 1_000_000).default(600).describe('Requests a minute per identity and process.'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info').describe('Log level.'),
+  REQUESTS_PER_MINUTE: int(1, 1_000_000)
+    .default(600)
+    .describe('Requests a minute per identity and process.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('Log level.'),
 };
 
 /** The kernel's settings as read, with the origin settled. */

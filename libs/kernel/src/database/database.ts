@@ -1,6 +1,6 @@
-import pg from 'pg';
-import { PrismaPg } from '@prisma/adapter-pg';
 import { createHash } from 'node:crypto';
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.js';
 import type { Logger } from '../log/logger.js';
 import { isUnavailable } from './failures.js';
@@ -24,7 +24,11 @@ async function runOn<Row extends pg.QueryResultRow>(
   statement: Statement<Row>,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const result = await client.query<Row>({ name: statement.name, text: statement.text, values: values as unknown[] });
+  const result = await client.query<Row>({
+    name: statement.name,
+    text: statement.text,
+    values: values as unknown[],
+  });
   return result.rows;
 }
 
@@ -51,7 +55,8 @@ export class Database implements Sql {
     });
     // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
     this.pool.on('error', (err) => log.warn({ err }, 'an idle database connection broke'));
-    const prefix = (text: string) => `prisma_${createHash('sha1').update(text).digest('base64url')}`;
+    const prefix = (text: string) =>
+      `prisma_${createHash('sha1').update(text).digest('base64url')}`;
     this.prisma = new PrismaClient({
       adapter: new PrismaPg(this.pool, { statementNameGenerator: ({ sql }) => prefix(sql) }),
     });
@@ -61,7 +66,10 @@ export class Database implements Sql {
    * Runs one statement in its own transaction. The pool's own `query` is not used because it closes the
    * connection after every error, also after an expected one such as a unique violation.
    */
-  async query<Row extends pg.QueryResultRow>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+  async query<Row extends pg.QueryResultRow>(
+    statement: Statement<Row>,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
     const client = await this.pool.connect();
     try {
       const rows = await runOn(client, statement, values);

@@ -13,7 +13,10 @@ export interface Statement<Row extends QueryResultRow = QueryResultRow> {
 
 /** Where a statement runs: the pool (its own transaction) or an open transaction. */
 export interface Sql {
-  query<Row extends QueryResultRow>(statement: Statement<Row>, values: readonly unknown[]): Promise<Row[]>;
+  query<Row extends QueryResultRow>(
+    statement: Statement<Row>,
+    values: readonly unknown[],
+  ): Promise<Row[]>;
 }
 
 const names = new Set<string>();

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { fail, type Operation as Definition } from '@relayger/protocol';
+import { type Operation as Definition, fail } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CONFIG, type KernelConfig } from '../config/kernel.config.js';

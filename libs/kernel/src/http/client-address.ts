@@ -5,14 +5,18 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 /** Reads TRUSTED_PROXIES; a bare address is a block of one. */
 export function parseRanges(blocks: readonly string[]): Range[] {
   return blocks.map((block) =>
-    block.includes('/') ? ipaddr.parseCIDR(block) : [ipaddr.process(block), ipaddr.process(block).kind() === 'ipv4' ? 32 : 128],
+    block.includes('/')
+      ? ipaddr.parseCIDR(block)
+      : [ipaddr.process(block), ipaddr.process(block).kind() === 'ipv4' ? 32 : 128],
   );
 }
 
 function isTrusted(address: string, ranges: readonly Range[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  return ranges.some(([block, bits]) => parsed.kind() === block.kind() && parsed.match(block as ipaddr.IPv4, bits));
+  return ranges.some(
+    ([block, bits]) => parsed.kind() === block.kind() && parsed.match(block as ipaddr.IPv4, bits),
+  );
 }
 
 /**
@@ -21,7 +25,11 @@ function isTrusted(address: string, ranges: readonly Range[]): boolean {
  * @param peer address of the TCP connection
  * @param forwardedFor the X-Forwarded-For header, read only when the peer is a trusted proxy
  */
-export function clientAddress(peer: string, forwardedFor: string | undefined, trusted: readonly Range[]): string {
+export function clientAddress(
+  peer: string,
+  forwardedFor: string | undefined,
+  trusted: readonly Range[],
+): string {
   const hops = (forwardedFor ?? '')
     .split(',')
     .map((hop) => hop.trim())
@@ -39,5 +47,8 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
 export function clientBlock(address: string): string {
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${(parsed as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16)).join(':')}::/64`;
+  return `${(parsed as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
 }

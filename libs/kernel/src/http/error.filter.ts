@@ -1,4 +1,10 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, NotFoundException } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  Inject,
+  NotFoundException,
+} from '@nestjs/common';
 import { errorStatus, OPERATIONS, RelaygerError } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { LOGGER, type Logger } from '../log/logger.js';
@@ -13,7 +19,9 @@ const ROUTES = OPERATIONS.map(({ method, path }) => ({
 /** The methods that the contract knows for a path; empty when the path does not exist. */
 function methodsOf(url: string): string[] {
   const path = url.split('?', 1)[0] as string;
-  const methods: string[] = ROUTES.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  const methods: string[] = ROUTES.filter(({ pattern }) => pattern.test(path)).map(
+    ({ method }) => method,
+  );
   // Documents answer HEAD too, calls do not.
   return methods.includes('GET') && !path.startsWith('/v1/') ? [...methods, 'HEAD'] : methods;
 }
@@ -35,7 +43,15 @@ export class ErrorFilter implements ExceptionFilter {
         : toRelaygerError(thrown);
     if (error.code === 'method_not_allowed') reply.header('allow', methods.join(', '));
     if (errorStatus(error.code) >= 500) {
-      this.log.error({ requestId: request.id, route: request.routeOptions?.url, errorCode: error.code, err: error.cause }, 'request failed');
+      this.log.error(
+        {
+          requestId: request.id,
+          route: request.routeOptions?.url,
+          errorCode: error.code,
+          err: error.cause,
+        },
+        'request failed',
+      );
     }
     const { status, headers, body } = errorReply(error, request.id);
     reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body);

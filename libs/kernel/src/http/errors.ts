@@ -35,8 +35,10 @@ function invalid(path: string, message: string): RelaygerError {
 export function toRelaygerError(thrown: unknown): RelaygerError {
   if (thrown instanceof RelaygerError) return thrown;
   // Nest wraps Fastify's own errors; what we know by its code is inside.
-  if (thrown instanceof HttpException && thrown.cause !== undefined) return toRelaygerError(thrown.cause);
-  if (isUnavailable(thrown)) return new RelaygerError('unavailable', { retryAfter: RETRY_AFTER }, { cause: thrown });
+  if (thrown instanceof HttpException && thrown.cause !== undefined)
+    return toRelaygerError(thrown.cause);
+  if (isUnavailable(thrown))
+    return new RelaygerError('unavailable', { retryAfter: RETRY_AFTER }, { cause: thrown });
   const known = thrown instanceof Error ? fromFastify(thrown) : null;
   return known ?? new RelaygerError('internal', undefined, { cause: thrown });
 }
@@ -49,7 +51,12 @@ export function errorReply(error: RelaygerError, requestId: string) {
   // RFC 6750 section 3: a 401 names the scheme.
   if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer';
   const body: ErrorBody = {
-    error: { code: error.code, message: ERRORS[error.code].message, requestId, ...(details && { details }) },
+    error: {
+      code: error.code,
+      message: ERRORS[error.code].message,
+      requestId,
+      ...(details && { details }),
+    },
   };
   return { status: errorStatus(error.code), headers, body };
 }

@@ -1,8 +1,8 @@
+import { maxHeaderSize } from 'node:http';
+import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { failField, LIMITS, RelaygerError } from '@relayger/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { maxHeaderSize } from 'node:http';
-import type { Socket } from 'node:net';
 import secureJson from 'secure-json-parse';
 import { v7 as uuid } from 'uuid';
 import type { Logger } from '../log/logger.js';
@@ -61,10 +61,12 @@ export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyA
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(securityHeaders(address.origin, request.routeOptions.url));
     const from = request.headers.origin;
-    if (from !== undefined && from !== address.origin) return done(new RelaygerError('origin_not_allowed'));
+    if (from !== undefined && from !== address.origin)
+      return done(new RelaygerError('origin_not_allowed'));
     // The parsed names: percent-encoding must not carry a token past this check.
     const names = Object.keys(request.query as object);
-    if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase()))) return done(new RelaygerError('token_in_query'));
+    if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase())))
+      return done(new RelaygerError('token_in_query'));
     done();
   });
 
@@ -85,13 +87,17 @@ export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyA
   });
 
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    try {
-      done(null, parseJson(request, body));
-    } catch (error) {
-      done(error as Error, undefined);
-    }
-  });
+  fastify.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    (request, body: Buffer, done) => {
+      try {
+        done(null, parseJson(request, body));
+      } catch (error) {
+        done(error as Error, undefined);
+      }
+    },
+  );
   return adapter;
 }
 
@@ -106,10 +112,16 @@ function parseJson(request: FastifyRequest, body: Buffer): unknown {
   (request as ApiRequest).rawBody = text;
   try {
     // Refuses __proto__ and constructor.prototype keys, which would reach into objects that are merged later.
-    return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' }) as unknown;
+    return secureJson.parse(text, null, {
+      protoAction: 'error',
+      constructorAction: 'error',
+    }) as unknown;
   } catch (error) {
     const forbidden = /forbidden prototype/.test((error as Error).message);
-    failField('body', forbidden ? 'must not have a key __proto__ or constructor.prototype' : 'is not valid JSON');
+    failField(
+      'body',
+      forbidden ? 'must not have a key __proto__ or constructor.prototype' : 'is not valid JSON',
+    );
   }
 }
 
@@ -121,7 +133,9 @@ function securityHeaders(origin: string, route?: string): Record<string, string>
   const isDocument = route !== undefined && !route.startsWith('/v1/');
   return {
     'x-content-type-options': 'nosniff',
-    ...(origin.startsWith('https:') && { 'strict-transport-security': `max-age=${TWO_YEARS}; includeSubDomains` }),
+    ...(origin.startsWith('https:') && {
+      'strict-transport-security': `max-age=${TWO_YEARS}; includeSubDomains`,
+    }),
     // Replies hold credentials and private messages: no search engine and no cache on the way may keep them.
     ...(!isDocument && { 'x-robots-tag': 'noindex', 'cache-control': 'no-store' }),
   };
@@ -133,7 +147,9 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, origin: 
     socket.destroy();
     return;
   }
-  const unreadable = new RelaygerError('invalid_request', { issues: [unreadableIssue(error.code)] });
+  const unreadable = new RelaygerError('invalid_request', {
+    issues: [unreadableIssue(error.code)],
+  });
   const { status, body } = errorReply(unreadable, uuid());
   const json = JSON.stringify(body);
   const headers = {
@@ -143,13 +159,18 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, origin: 
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}\r\n${json}`, () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('')}\r\n${json}`, () =>
+    socket.destroy(),
+  );
 }
 
 function unreadableIssue(code: string | undefined): { path: string; message: string } {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { path: 'header', message: `must have at most ${maxHeaderSize} bytes, all headers together` };
+      return {
+        path: 'header',
+        message: `must have at most ${maxHeaderSize} bytes, all headers together`,
+      };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { path: 'request', message: `must arrive within ${REQUEST_MS / 1000} seconds` };
     default:

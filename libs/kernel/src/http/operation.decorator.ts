@@ -9,8 +9,8 @@ import {
 } from '@nestjs/common';
 import type { Operation as Definition } from '@relayger/protocol';
 import { clientBlock } from './client-address.js';
-import { validate } from './validate.js';
 import type { ApiRequest } from './request.js';
+import { validate } from './validate.js';
 
 const OPERATION = 'relayger:operation';
 
@@ -21,7 +21,8 @@ export function operationOf(handler: object): Definition | undefined {
 
 function requiredOperation(context: ExecutionContext): Definition {
   const operation = operationOf(context.getHandler());
-  if (!operation) throw new Error(`${context.getHandler().name} validates input but has no @Operation`);
+  if (!operation)
+    throw new Error(`${context.getHandler().name} validates input but has no @Operation`);
   return operation;
 }
 
@@ -30,7 +31,10 @@ function requiredOperation(context: ExecutionContext): Definition {
  * accepts all come from there. The first documented success status is the default.
  */
 export function Operation(definition: Definition): MethodDecorator {
-  const [status] = Object.keys(definition.responses).map(Number).sort((a, b) => b - a).filter((code) => code < 300);
+  const [status] = Object.keys(definition.responses)
+    .map(Number)
+    .sort((a, b) => b - a)
+    .filter((code) => code < 300);
   return applyDecorators(
     SetMetadata(OPERATION, definition),
     RequestMapping({
@@ -56,7 +60,9 @@ export const Query = createParamDecorator((_: unknown, context: ExecutionContext
 /** The validated path parameters. */
 export const Params = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const { params } = requiredOperation(context);
-  return params && validate(params, context.switchToHttp().getRequest<ApiRequest>().params, 'params');
+  return (
+    params && validate(params, context.switchToHttp().getRequest<ApiRequest>().params, 'params')
+  );
 });
 
 /** Who calls; only on operations that need a token. */

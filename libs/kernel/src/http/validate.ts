@@ -9,7 +9,8 @@ const MAX_KEY = 64;
 
 function pathOf(root: string, path: readonly PropertyKey[]): string {
   return path.reduce<string>(
-    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${String(key).slice(0, MAX_KEY)}`),
+    (text, key) =>
+      typeof key === 'number' ? `${text}[${key}]` : `${text}.${String(key).slice(0, MAX_KEY)}`,
     root,
   );
 }
@@ -27,9 +28,13 @@ function messageOf(issue: z.core.$ZodIssue): string {
     case 'unrecognized_keys':
       return `has unknown field${issue.keys.length > 1 ? 's' : ''} ${quote(issue.keys)}`;
     case 'invalid_type':
-      return issue.input === undefined ? `is required (${issue.expected})` : `must be of type ${issue.expected}`;
+      return issue.input === undefined
+        ? `is required (${issue.expected})`
+        : `must be of type ${issue.expected}`;
     case 'invalid_value':
-      return issue.message.startsWith('Invalid') ? `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}` : issue.message;
+      return issue.message.startsWith('Invalid')
+        ? `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+        : issue.message;
     case 'too_big':
       return `must have at most ${issue.maximum}${issue.origin === 'array' ? ' items' : ''}`;
     case 'too_small':
@@ -44,7 +49,11 @@ function messageOf(issue: z.core.$ZodIssue): string {
  * @param root what the part is called in `details.issues[].path`: body, query or params
  * @throws RelaygerError `invalid_request` listing the problems; the values themselves are never repeated
  */
-export function validate<S extends z.ZodType>(schema: S, value: unknown, root: string): z.output<S> {
+export function validate<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  root: string,
+): z.output<S> {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   throw new RelaygerError('invalid_request', {

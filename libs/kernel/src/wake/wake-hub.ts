@@ -12,7 +12,10 @@ export class WakeHub {
 
   /** Starts to wait. Subscribe *before* the query that decides whether there is anything to wait for. */
   waiter(): Waiter {
-    const waiter = new Waiter((topic) => this.subscribe(topic, waiter), () => this.remove(waiter));
+    const waiter = new Waiter(
+      (topic) => this.subscribe(topic, waiter),
+      () => this.remove(waiter),
+    );
     this.waiters.add(waiter);
     if (this.closed) waiter.close();
     return waiter;

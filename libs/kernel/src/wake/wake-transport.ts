@@ -18,7 +18,10 @@ const RETRY_MS = [100, 250, 500, 1_000, 2_000, 5_000] as const;
 /** Topics kept for other processes while the database is away; beyond that they re-check on their own. */
 const MAX_PENDING = 10_000;
 
-const notify = statement<{ pg_notify: string }>('wake_notify', `SELECT pg_notify('${CHANNEL}', $1)`);
+const notify = statement<{ pg_notify: string }>(
+  'wake_notify',
+  `SELECT pg_notify('${CHANNEL}', $1)`,
+);
 
 /** Carries wakes between processes over LISTEN/NOTIFY, on one connection of its own. */
 export class WakeTransport {
@@ -78,7 +81,10 @@ export class WakeTransport {
     for (let start = 0; start < topics.length; ) {
       let payload = this.self;
       let end = start;
-      while (end < topics.length && payload.length + 1 + (topics[end] as string).length <= MAX_PAYLOAD) {
+      while (
+        end < topics.length &&
+        payload.length + 1 + (topics[end] as string).length <= MAX_PAYLOAD
+      ) {
         payload += ` ${topics[end]}`;
         end++;
       }
@@ -147,7 +153,10 @@ export class WakeTransport {
         if (!this.stopped) await client.query('SELECT 1');
       }
     } finally {
-      await Promise.race([client.end().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
+      await Promise.race([
+        client.end().catch(() => {}),
+        new Promise((resolve) => setTimeout(resolve, 500).unref()),
+      ]);
     }
   }
 

@@ -41,7 +41,11 @@ const MAX_INT64 = '9223372036854775807';
 export async function selectMessages(
   sql: Sql,
   roomId: string,
-  { after, before, limit }: { after?: string | undefined; before?: string | undefined; limit: number },
+  {
+    after,
+    before,
+    limit,
+  }: { after?: string | undefined; before?: string | undefined; limit: number },
 ): Promise<MessageRow[]> {
   if (after !== undefined) return sql.query(listAfter, [roomId, after, limit]);
   return (await sql.query(listBefore, [roomId, before ?? MAX_INT64, limit])).reverse();

@@ -108,7 +108,10 @@ const readMailboxes = statement<MailboxRow>(
 );
 
 /** Answers every question, in their order. */
-export async function selectMailboxes(sql: Sql, asks: readonly MailboxAsk[]): Promise<MailboxRow[]> {
+export async function selectMailboxes(
+  sql: Sql,
+  asks: readonly MailboxAsk[],
+): Promise<MailboxRow[]> {
   const question = asks.map(({ identityId, roomIds, limit, consume, rooms }, ord) => ({
     ord,
     identity_id: identityId,

@@ -2,7 +2,10 @@ import { type Sql, statement } from '@relayger/kernel';
 
 // Locks the room row: the member joins at exactly the newest sequence, so that what was said before is history
 // and what comes after is mail.
-const lockRoom = statement<{ last_seq: string }>('rooms_lock', 'SELECT last_seq FROM rooms WHERE id = $1 FOR UPDATE');
+const lockRoom = statement<{ last_seq: string }>(
+  'rooms_lock',
+  'SELECT last_seq FROM rooms WHERE id = $1 FOR UPDATE',
+);
 
 const blockedMember = statement<{ blocked: boolean }>(
   'rooms_blocked_member',

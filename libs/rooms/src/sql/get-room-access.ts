@@ -18,7 +18,11 @@ const getAccess = statement<RoomAccess>(
 );
 
 /** The room as one of its members may use it, or null for everybody else. */
-export async function selectRoomAccess(sql: Sql, roomId: string, identityId: string): Promise<RoomAccess | null> {
+export async function selectRoomAccess(
+  sql: Sql,
+  roomId: string,
+  identityId: string,
+): Promise<RoomAccess | null> {
   const [row] = await sql.query(getAccess, [roomId, identityId]);
   return row ?? null;
 }

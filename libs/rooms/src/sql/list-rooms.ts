@@ -48,6 +48,10 @@ const listRooms = statement<RoomRow>(
  * The rooms of an identity, newest first.
  * @param roomIds only these, when the token is limited to them
  */
-export function selectRooms(sql: Sql, identityId: string, roomIds: readonly string[] | null): Promise<RoomRow[]> {
+export function selectRooms(
+  sql: Sql,
+  identityId: string,
+  roomIds: readonly string[] | null,
+): Promise<RoomRow[]> {
   return sql.query(listRooms, [identityId, roomIds]);
 }

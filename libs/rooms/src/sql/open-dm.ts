@@ -23,7 +23,11 @@ const findDm = statement<{ id: string }>(
  * The direct conversation of two identities, created when there is none. Call it while their relationship is
  * locked: the new room starts open.
  */
-export async function openDmRoom(sql: Sql, a: string, b: string): Promise<{ id: string; created: boolean }> {
+export async function openDmRoom(
+  sql: Sql,
+  a: string,
+  b: string,
+): Promise<{ id: string; created: boolean }> {
   const [created] = await sql.query(insertDm, [uuid(), a, b]);
   if (created) {
     await sql.query(insertPair, [created.id, a, b]);
