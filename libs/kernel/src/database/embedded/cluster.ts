@@ -122,11 +122,11 @@ async function initdb(launch: Launcher, [program, ...own]: [string, ...string[]]
 
 async function removeUnfinished(dataDir: string): Promise<void> {
   const parent = path.dirname(dataDir);
-  const unfinished = (await readdir(parent)).filter((name) =>
-    name.startsWith(`${path.basename(dataDir)}${STAGING}`),
-  );
-  for (const name of unfinished)
-    await rm(path.join(parent, name), { recursive: true, force: true });
+  const prefix = `${path.basename(dataDir)}${STAGING}`;
+  const unfinished = (await readdir(parent)).filter((name) => name.startsWith(prefix));
+  // Retried because the initdb of a killed start may still be adding files; it gives up when they vanish.
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 20 };
+  for (const name of unfinished) await rm(path.join(parent, name), options);
 }
 
 const STAGING = '.init-';
