@@ -1,10 +1,11 @@
 import { ConfigError, createLogger, DatabaseStartupError, environment } from '@relayger/kernel';
 import { type ApiConfig, apiConfig } from './config.js';
 import { isPortTaken } from './port.js';
-import { type RunningApi, startApi } from './start-api.js';
+import { startApi } from './start-api.js';
 
-/** A process manager that asked twice, or a person at a keyboard, does not want to wait. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** A second signal later than this ends the process at once: whoever asks twice does not want to wait. */
+const REPEATED_SIGNAL_MS = 1_000;
 
 function refuse(message: string): never {
   process.stderr.write(`${message}\n`);
@@ -44,20 +45,18 @@ if (config.PORT !== 0 && (await isPortTaken(config.HOST, config.PORT))) {
   );
 }
 
-let api: RunningApi;
-try {
-  api = await startApi(config, log);
-} catch (error) {
-  if (error instanceof DatabaseStartupError) refuse(error.message);
-  throw error;
-}
-process.stdout.write(welcome(api.origin));
-
-let stopping = false;
+// From here on something may be running that a signal has to stop, the database's first start included.
+const starting = startApi(config, log);
+let stoppingSince = 0;
 async function stop(code: number): Promise<void> {
-  if (stopping) process.exit(code || 130);
-  stopping = true;
-  await api.close();
+  if (stoppingSince > 0) {
+    // Ctrl+C reaches a process twice under npm: once from the terminal and once from npm itself.
+    if (performance.now() - stoppingSince < REPEATED_SIGNAL_MS) return;
+    process.exit(code || 130);
+  }
+  stoppingSince = performance.now();
+  const api = await starting.catch(() => null);
+  await api?.close();
   process.exit(code);
 }
 for (const signal of SIGNALS) process.on(signal, () => void stop(0));
@@ -65,3 +64,9 @@ process.on('uncaughtException', (err) => {
   log.fatal({ err }, 'the process cannot go on');
   void stop(1);
 });
+
+const api = await starting.catch((error: unknown) => {
+  if (error instanceof DatabaseStartupError) refuse(error.message);
+  throw error;
+});
+if (stoppingSince === 0) process.stdout.write(welcome(api.origin));

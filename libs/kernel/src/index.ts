@@ -1,11 +1,11 @@
-export { bool, ConfigError, csv, environment, int, loadConfig } from './config/config.js';
+export { bool, ConfigError, environment, int, loadConfig } from './config/config.js';
 export { CONFIG, type KernelConfig, kernelSettings } from './config/kernel.config.js';
 export { Batcher } from './database/batcher.js';
 export { Database } from './database/database.js';
 export { startEmbeddedPostgres } from './database/embedded-postgres.js';
-export { isRetryable, isUnavailable, violatedConstraint } from './database/failures.js';
+export { isRetryable, violatedConstraint } from './database/failures.js';
 export { migrate } from './database/migrate.js';
-export { type Sql, type Statement, statement } from './database/sql.js';
+export { type Sql, statement } from './database/sql.js';
 export { DatabaseStartupError } from './database/startup-error.js';
 export { createHttpAdapter } from './http/http-server.js';
 export {
@@ -30,5 +30,5 @@ export type { ApiRequest } from './http/request.js';
 export { ServiceAddress } from './http/service-address.js';
 export { KernelModule, type KernelParts } from './kernel.module.js';
 export { createLogger, LOGGER, type Logger, NestLog } from './log/logger.js';
-export { type WaitEnd, type Waiter, WakeHub } from './wake/wake-hub.js';
+export { WakeHub } from './wake/wake-hub.js';
 export { WakeTransport } from './wake/wake-transport.js';
