@@ -35,6 +35,11 @@ function both(mine: ContactState, theirs: ContactState): Relationship {
   return { mine: { state: mine, rejected: false }, theirs: { state: theirs, rejected: false } };
 }
 
+const DECLINED_BY_OTHER: Relationship = {
+  mine: { state: 'declined', rejected: false },
+  theirs: { state: 'declined', rejected: true },
+};
+
 /** After a request was accepted or an invite redeemed. */
 export const FRIENDS = both('friend', 'friend');
 
@@ -56,21 +61,29 @@ export function decide(verb: ContactVerb, { mine, theirs }: Relationship): Outco
     case 'reject':
       if (mine.state === 'declined' && mine.rejected) return 'unchanged';
       if (mine.state !== 'incoming') return { refuse: 'no_pending_request' };
-      return {
-        to: {
-          mine: { state: 'declined', rejected: true },
-          theirs: { state: 'declined', rejected: false },
-        },
-      };
+      return { to: { mine: DECLINED_BY_OTHER.theirs, theirs: DECLINED_BY_OTHER.mine } };
     case 'remove':
       // A block is lifted by unblock only, and a decline by the one who declined.
       if (blocked || (mine.state === 'declined' && !mine.rejected)) return 'unchanged';
-      return { to: STRANGERS };
+      // Nor does it write strangers into each other's lists.
+      return mine.state === 'removed' ? 'unchanged' : { to: STRANGERS };
     case 'block':
       if (mine.state === 'blocked') return 'unchanged';
-      return { to: both('blocked', theirs.state === 'blocked' ? 'blocked' : 'unavailable') };
+      // Who declined is kept: whoever was declined could otherwise ask again after a block of its own.
+      return {
+        to: {
+          mine: { state: 'blocked', rejected: mine.rejected },
+          theirs: {
+            state: theirs.state === 'blocked' ? 'blocked' : 'unavailable',
+            rejected: theirs.rejected,
+          },
+        },
+      };
     case 'unblock':
       if (mine.state !== 'blocked') return 'unchanged';
-      return { to: theirs.state === 'blocked' ? both('unavailable', 'blocked') : STRANGERS };
+      if (theirs.state === 'blocked') {
+        return { to: { mine: { ...mine, state: 'unavailable' }, theirs } };
+      }
+      return { to: theirs.rejected ? DECLINED_BY_OTHER : STRANGERS };
   }
 }
