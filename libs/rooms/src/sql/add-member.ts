@@ -7,9 +7,9 @@ const lockRoom = statement<{ last_seq: string }>(
   'SELECT last_seq FROM rooms WHERE id = $1 FOR UPDATE',
 );
 
-const blockedMember = statement<{ blocked: boolean }>(
-  'rooms_blocked_member',
-  `SELECT EXISTS (
+const newcomer = statement<{ present: boolean; blocked: boolean }>(
+  'rooms_newcomer',
+  `SELECT EXISTS (SELECT FROM memberships WHERE room_id = $1 AND identity_id = $2) AS present, EXISTS (
      SELECT FROM memberships m
      JOIN contacts c ON (c.identity_id = m.identity_id AND c.peer_id = $2)
                      OR (c.identity_id = $2 AND c.peer_id = m.identity_id)
@@ -25,7 +25,10 @@ const insertMember = statement<{ room_id: string }>(
    RETURNING room_id`,
 );
 
-/** Adds a member; `'blocked'` when a block stands between it and somebody in the room. */
+/**
+ * Adds a member; `'blocked'` when a block stands between it and somebody in the room. Who is in it stays in it: a
+ * later block among members does not touch the room.
+ */
 export async function insertRoomMember(
   sql: Sql,
   roomId: string,
@@ -33,8 +36,9 @@ export async function insertRoomMember(
 ): Promise<'added' | 'present' | 'blocked'> {
   const [room] = await sql.query(lockRoom, [roomId]);
   if (!room) throw new Error('rooms are never deleted');
-  const [block] = await sql.query(blockedMember, [roomId, identityId]);
-  if (block?.blocked) return 'blocked';
+  const [found] = await sql.query(newcomer, [roomId, identityId]);
+  if (found?.present) return 'present';
+  if (found?.blocked) return 'blocked';
   const [added] = await sql.query(insertMember, [roomId, identityId, room.last_seq]);
   return added ? 'added' : 'present';
 }
