@@ -1,0 +1,74 @@
+// `npm run bench`: the figures that "Must reach" of the foundation names, against a bare server on the same PostgreSQL.
+// README.md says what they mean. A benchmark and no test: it fails only when it cannot measure.
+import { writeFileSync } from 'node:fs';
+import { bootstrap, ensureBuild, ensurePrismaClient } from '../scripts/setup.mjs';
+import { paint, seconds, stopWith } from '../scripts/steps.mjs';
+import { HELP, readOptions } from './options.mjs';
+import { load, machine, table } from './report.mjs';
+
+const started = performance.now();
+const options = chooseOptions();
+await bootstrap();
+await ensurePrismaClient();
+const problems = await ensureBuild();
+if (problems) stopWith(`${problems}\nThe sources do not compile.`);
+
+const measures = {
+  a: ['throughput', await import('./throughput.mjs')],
+  b: ['latency', await import('./latency.mjs')],
+  d: ['fan-out', await import('./fanout.mjs')],
+  // Last, because it takes a fresh api process.
+  c: ['waiters', await import('./waiters.mjs')],
+};
+const { openStage } = await import('./stage.mjs');
+
+const say = (text) => console.log(paint('dim', `  ${text}`));
+console.log(machine());
+if (load() > 0.5)
+  console.log(`Other work is running (load ${load()}): trust the ratios, repeat for the rest.`);
+
+let stage;
+let interrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    interrupted = true;
+    void Promise.resolve(stage?.close()).finally(() => process.exit(130));
+  });
+}
+
+try {
+  stage = await openStage({ waiters: options.sizes.c.waiters, profile: options.profile }, say);
+  const results = [];
+  for (const [name, [title, { measure }]] of Object.entries(measures)) {
+    if (!options.chosen.includes(name)) continue;
+    console.log(`(${name}) ${title}`);
+    results.push({ name, ...(await measure(stage, options.sizes[name], say)) });
+  }
+  results.sort((one, other) => one.name.localeCompare(other.name));
+  console.log(`\n${table(results.flatMap(({ rows }) => rows)).join('\n')}`);
+  console.log(`\n${seconds(started)}, load now ${load()}`);
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(report(results), null, 2)}\n`);
+} catch (error) {
+  if (!interrupted) {
+    console.error(error);
+    process.exitCode = 1;
+  }
+} finally {
+  await stage?.close();
+}
+
+function chooseOptions() {
+  try {
+    const read = readOptions(process.argv.slice(2));
+    if (!read.help) return read;
+    console.log(HELP);
+    process.exit();
+  } catch (error) {
+    return stopWith(`${error.message}\n\n${HELP}`);
+  }
+}
+
+function report(results) {
+  const figures = Object.fromEntries(results.map(({ name, rows, raw }) => [name, { rows, raw }]));
+  return { at: new Date().toISOString(), machine: machine(), quick: options.quick, figures };
+}
