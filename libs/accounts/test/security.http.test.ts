@@ -102,6 +102,12 @@ describe('password', () => {
       expect: 429,
     });
     expect(locked.body.error.code).toBe('too_many_attempts');
+    await t.api.call('rotateRecoveryKey', {
+      token: agent.token,
+      headers,
+      body: { password: agent.password },
+      expect: 429,
+    });
     const credentials = { number: agent.number, password: agent.password };
     await t.api.call('login', { headers, body: credentials, expect: 429 });
     await t.api.call('login', { body: credentials, expect: 200 });
@@ -278,6 +284,13 @@ describe('who may', () => {
     const { token } = await openIdentity(t.database, { kind: 'human' });
     const refused = await t.api.call(call, { token, body, expect: 403 });
     expect(refused.body.error.code).toBe('agent_only');
+  });
+
+  test.each(calls.slice(1))('%s: not with unknown fields', async (call, body) => {
+    const { token } = await openIdentity(t.database);
+    const more = { ...body, role: 'admin' };
+    const refused = await t.api.call(call, { token, body: more, expect: 400 });
+    expect(refused.body.error.code).toBe('invalid_request');
   });
 
   test.each(calls)('%s: not nobody', async (call, body) => {

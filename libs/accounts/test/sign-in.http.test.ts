@@ -39,6 +39,15 @@ test('a mistyped number has its own error', async () => {
   }
 });
 
+test.each([
+  ['an unknown field', { number: '1234567897', password: 'x', remember: true }],
+  ['no password', { number: '1234567897' }],
+  ['a number that is no text', { number: 1234567897, password: 'x' }],
+])('a malformed sign-in is refused: %s', async (_, body) => {
+  const refused = await t.api.call('login', { body, expect: 400 });
+  expect(refused.body.error.code).toBe('invalid_request');
+});
+
 test('a wrong password, an unknown number, a disabled and a passwordless account answer alike', async () => {
   const known = await register(t);
   const disabled = await register(t);

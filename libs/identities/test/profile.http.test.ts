@@ -87,4 +87,6 @@ test('reading needs read and changing needs write', async () => {
   await t.api.call('getProfile', { token, expect: 403 });
   await t.api.call('updateProfile', { token, body: {}, expect: 200 });
   await t.api.call('getProfile', { expect: 401 });
+  await t.api.call('updateProfile', { body: {}, expect: 401 });
+  await t.api.call('getIdentity', { params: { address: '@painter' }, expect: 401 });
 });
