@@ -1,11 +1,16 @@
 export { bool, ConfigError, environment, int, loadConfig } from './config/config.js';
-export { CONFIG, type KernelConfig, kernelSettings } from './config/kernel.config.js';
+export {
+  CONFIG,
+  type KernelConfig,
+  kernelSettings,
+  requireSharedKey,
+} from './config/kernel.config.js';
 export { Batcher } from './database/batcher.js';
 export { Database } from './database/database.js';
 export { startEmbeddedPostgres } from './database/embedded-postgres.js';
-export { isRetryable, violatedConstraint } from './database/failures.js';
+export { isRetryable, isUnavailable, violatedConstraint } from './database/failures.js';
 export { migrate } from './database/migrate.js';
-export { type Sql, statement } from './database/sql.js';
+export { type Sql, statement, type Transaction } from './database/sql.js';
 export { DatabaseStartupError } from './database/startup-error.js';
 export { createHttpAdapter } from './http/http-server.js';
 export {
@@ -20,6 +25,7 @@ export {
 export {
   Authenticator,
   hasScope,
+  isAdmin,
   mayUseRoom,
   type Principal,
   requireScopes,
@@ -28,7 +34,14 @@ export type { RateState } from './http/rate-window.js';
 export { rawMember } from './http/raw-json.js';
 export type { ApiRequest } from './http/request.js';
 export { ServiceAddress } from './http/service-address.js';
+export { expiredSessionCookie, sessionCookie } from './http/session-cookie.js';
+export { Poller } from './jobs/poller.js';
 export { KernelModule, type KernelParts } from './kernel.module.js';
 export { createLogger, LOGGER, type Logger, NestLog } from './log/logger.js';
+export { composeMail } from './mail/compose-mail.js';
+export type { MailPurpose, MailText } from './mail/mail.js';
+export { MailOutbox } from './mail/mail-outbox.js';
+export { loadSecretKey } from './secrets/secret-key.js';
+export { Secrets } from './secrets/secrets.js';
 export { WakeHub } from './wake/wake-hub.js';
 export { WakeTransport } from './wake/wake-transport.js';

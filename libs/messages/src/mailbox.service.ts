@@ -48,7 +48,11 @@ export class MailboxService {
     private readonly database: Database,
     private readonly hub: WakeHub,
   ) {
-    this.reads = new Batcher((asks) => this.readTogether(asks), { maxItems: 128, maxRuns: 4 });
+    this.reads = new Batcher({
+      run: (asks) => this.readTogether(asks),
+      maxItems: 128,
+      maxRuns: 4,
+    });
   }
 
   /**

@@ -4,9 +4,9 @@ import {
   Batcher,
   Database,
   isRetryable,
+  isUnavailable,
   mayUseRoom,
   type Principal,
-  type Sql,
   violatedConstraint,
   WakeHub,
 } from '@relayger/kernel';
@@ -49,6 +49,7 @@ const ATTEMPTS = 6;
 /** Stored, numbered messages. */
 @Injectable()
 export class MessagesService {
+  private readonly appends: Batcher<AppendItem, AppendRow>;
   private readonly directs: Batcher<Parameters<typeof selectDirect>[1][number], DirectRow | null>;
 
   constructor(
@@ -57,7 +58,16 @@ export class MessagesService {
     private readonly identities: IdentitiesService,
     private readonly hub: WakeHub,
   ) {
-    this.directs = new Batcher((asks) => selectDirect(database, asks), {
+    // One commit carries what arrives while the last ones are written: alone, a send is stored at once, and
+    // under load the cost of a statement and of a flush to disk is shared.
+    this.appends = new Batcher({
+      run: (items) => insertMessages(database, items),
+      maxItems: 64,
+      maxRuns: 2,
+      isolate: (error) => !isUnavailable(error),
+    });
+    this.directs = new Batcher({
+      run: (asks) => selectDirect(database, asks),
       maxItems: 64,
       maxRuns: 2,
     });
@@ -71,7 +81,7 @@ export class MessagesService {
   async send(caller: Principal, roomId: string, draft: Draft): Promise<Sent> {
     if (!mayUseRoom(caller, roomId)) fail('not_found');
     const item = toItem(caller, roomId, draft);
-    const row = await settle(() => this.insert(this.database, item, draft));
+    const row = await settle(async () => accepted(await this.appends.do(item), draft));
     return this.finish(caller, draft, roomId, row);
   }
 
@@ -90,7 +100,8 @@ export class MessagesService {
     const { room, row } = await settle(() =>
       this.database.transaction(async (sql) => {
         const room = await this.rooms.openDm(sql, caller, peer);
-        return { room, row: await this.insert(sql, toItem(caller, room.id, draft), draft) };
+        const [row] = await insertMessages(sql, [toItem(caller, room.id, draft)]);
+        return { room, row: accepted(row as AppendRow, draft) };
       }),
     );
     const sent = this.finish(caller, draft, room.id, row);
@@ -117,33 +128,6 @@ export class MessagesService {
     return (await selectMessages(this.database, roomId, { after, before, limit })).map(toMessage);
   }
 
-  /** One attempt. Throws on every outcome but a stored or repeated message, so that a transaction is undone. */
-  private async insert(sql: Sql, item: AppendItem, { path }: Draft): Promise<AppendRow> {
-    const [row] = await insertMessages(sql, [item]);
-    if (!row) throw new Error('the append answered nothing');
-    switch (row.outcome) {
-      case 'stored':
-      case 'repeated':
-        return row;
-      case 'stale':
-        throw new StaleAppend();
-      case 'conflict':
-        return fail('idempotency_conflict');
-      case 'no_room':
-        return fail('not_found');
-      case 'closed':
-        return fail('contact_required');
-      case 'blocked':
-        return fail('contact_unavailable');
-      case 'bad_reply':
-        return failField(`${path}.replyTo`, 'names no message of this room');
-      case 'bad_mentions':
-        return failField(`${path}.mentions`, 'must name members of this room');
-      case 'bad_recipients':
-        return failField(`${path}.payload.recipients`, 'must name members of this room');
-    }
-  }
-
   /** After the commit: wakes the room when something new was stored. */
   private finish(caller: Principal, { message }: Draft, roomId: string, row: AppendRow): Sent {
     if (row.outcome === 'stored') this.hub.wake([`room:${roomId}`]);
@@ -152,6 +136,34 @@ export class MessagesService {
       envelope: sentMessage(caller, roomId, message, row),
       repeated: row.outcome === 'repeated',
     };
+  }
+}
+
+/**
+ * The row of a stored or repeated message. Every other outcome is thrown, so that a transaction around it is undone.
+ * @throws RelaygerError what the outcome means to the sender
+ */
+function accepted(row: AppendRow, { path }: Draft): AppendRow {
+  switch (row.outcome) {
+    case 'stored':
+    case 'repeated':
+      return row;
+    case 'stale':
+      throw new StaleAppend();
+    case 'conflict':
+      return fail('idempotency_conflict');
+    case 'no_room':
+      return fail('not_found');
+    case 'closed':
+      return fail('contact_required');
+    case 'blocked':
+      return fail('contact_unavailable');
+    case 'bad_reply':
+      return failField(`${path}.replyTo`, 'names no message of this room');
+    case 'bad_mentions':
+      return failField(`${path}.mentions`, 'must name members of this room');
+    case 'bad_recipients':
+      return failField(`${path}.payload.recipients`, 'must name members of this room');
   }
 }
 

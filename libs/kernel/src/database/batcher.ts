@@ -4,11 +4,18 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-interface BatcherOptions {
+interface BatcherOptions<Item, Result> {
+  /** Answers in the order of the items. */
+  run: (items: Item[]) => Promise<Result[]>;
   /** Most items in one run. */
   maxItems: number;
   /** Most runs at the same time; what arrives meanwhile shares the next run. */
   maxRuns: number;
+  /**
+   * Whether a failure may lie in one of the items: then each of them runs alone, and only the bad one fails.
+   * Without it, and for other failures, all items of the run share the failure.
+   */
+  isolate?: (error: unknown) => boolean;
 }
 
 /**
@@ -20,12 +27,9 @@ export class Batcher<Item, Result> {
   private running = 0;
   private scheduled = false;
 
-  constructor(
-    private readonly run: (items: Item[]) => Promise<Result[]>,
-    private readonly options: BatcherOptions,
-  ) {}
+  constructor(private readonly options: BatcherOptions<Item, Result>) {}
 
-  /** Result of one item. `run` must answer in the order of its items. */
+  /** Result of one item. */
   do(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
@@ -42,15 +46,23 @@ export class Batcher<Item, Result> {
     while (this.waiting.length > 0 && this.running < this.options.maxRuns) {
       const batch = this.waiting.splice(0, this.options.maxItems);
       this.running++;
-      void this.run(batch.map(({ item }) => item))
-        .then(
-          (results) => batch.forEach(({ resolve }, i) => resolve(results[i] as Result)),
-          (error: unknown) => batch.forEach(({ reject }) => reject(error)),
-        )
-        .finally(() => {
-          this.running--;
-          this.start();
-        });
+      void this.settle(batch).finally(() => {
+        this.running--;
+        this.start();
+      });
+    }
+  }
+
+  private async settle(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.options.run(batch.map(({ item }) => item));
+      for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result);
+    } catch (error) {
+      if (batch.length > 1 && this.options.isolate?.(error)) {
+        for (const one of batch) await this.settle([one]);
+      } else {
+        for (const { reject } of batch) reject(error);
+      }
     }
   }
 }
