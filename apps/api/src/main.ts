@@ -66,7 +66,7 @@ process.on('uncaughtException', (err) => {
 });
 
 const api = await starting.catch((error: unknown) => {
-  if (error instanceof DatabaseStartupError) refuse(error.message);
+  if (error instanceof DatabaseStartupError || error instanceof ConfigError) refuse(error.message);
   throw error;
 });
 if (stoppingSince === 0) process.stdout.write(welcome(api.origin));

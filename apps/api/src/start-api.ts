@@ -6,8 +6,10 @@ import {
   createHttpAdapter,
   Database,
   type Logger,
+  loadSecretKey,
   migrate,
   NestLog,
+  Secrets,
   ServiceAddress,
   startEmbeddedPostgres,
   WakeHub,
@@ -53,7 +55,7 @@ class Cleanup {
 
 /**
  * The whole service in this process: database (an embedded one without DATABASE_URL), migrations, wake-ups, HTTP.
- * @throws DatabaseStartupError and listen errors, after everything that had been started was stopped again
+ * @throws DatabaseStartupError, ConfigError and listen errors, after everything that had been started was stopped again
  */
 export async function startApi(config: ApiConfig, log: Logger): Promise<RunningApi> {
   const cleanup = new Cleanup(log);
@@ -68,6 +70,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<RunningA
       url = embedded.url;
     }
     await migrate(url, MIGRATIONS, log);
+    const secrets = new Secrets(await loadSecretKey(config));
 
     const database = new Database({ url, pool: config.DATABASE_POOL, log });
     cleanup.add(() => database.close());
@@ -79,7 +82,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<RunningA
     const address = new ServiceAddress(config);
     const adapter = createHttpAdapter({ address, log });
     const app = await NestFactory.create(
-      AppModule.with({ config, log, database, hub, transport, address }),
+      AppModule.with({ config, log, database, hub, transport, address, secrets }),
       adapter,
       { bodyParser: false, logger: new NestLog(log) },
     );

@@ -7,6 +7,10 @@ import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
 import { ServiceAddress } from './http/service-address.js';
 import { LOGGER, type Logger } from './log/logger.js';
+import { MailDelivery } from './mail/mail.jobs.js';
+import { MailOutbox } from './mail/mail-outbox.js';
+import { SmtpSender } from './mail/smtp-sender.js';
+import { Secrets } from './secrets/secrets.js';
 import { WakeHub } from './wake/wake-hub.js';
 import { WakeTransport } from './wake/wake-transport.js';
 
@@ -18,12 +22,14 @@ export interface KernelParts {
   hub: WakeHub;
   transport: WakeTransport;
   address: ServiceAddress;
+  secrets: Secrets;
 }
 
 /** The kernel as a global Nest module, with the guard and the error filter that every route passes. */
 @Module({})
 export class KernelModule {
-  static with({ config, log, database, hub, transport, address }: KernelParts): DynamicModule {
+  static with(parts: KernelParts): DynamicModule {
+    const { config, log, database, hub, transport, address, secrets } = parts;
     return {
       module: KernelModule,
       global: true,
@@ -35,10 +41,14 @@ export class KernelModule {
         { provide: WakeHub, useValue: hub },
         { provide: WakeTransport, useValue: transport },
         { provide: ServiceAddress, useValue: address },
+        { provide: Secrets, useValue: secrets },
+        SmtpSender,
+        MailDelivery,
+        MailOutbox,
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
-      exports: [CONFIG, LOGGER, Database, WakeHub, ServiceAddress],
+      exports: [CONFIG, LOGGER, Database, WakeHub, ServiceAddress, Secrets, MailOutbox],
     };
   }
 }

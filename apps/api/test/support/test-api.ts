@@ -34,6 +34,8 @@ const ROOMY = {
   REGISTRATIONS_PER_IP_HOUR: '1000000',
   REGISTRATIONS_PER_DAY: '1000000',
   REQUESTS_PER_MINUTE: '1000000',
+  // Required with SMTP_URL, since every test has a database of its own.
+  SECRET_KEY: Buffer.alloc(32, 'test').toString('base64'),
 };
 
 /** The whole service, listening on a free port, on a database of this test file. */

@@ -29,21 +29,28 @@ export const bool = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((value) => value === 'true');
 
+/** What must hold between settings; answers one line that says what to do, or null. */
+export type ConfigRule<Config> = (config: Config) => string | null;
+
 /**
  * Reads the settings of several libraries at once. An empty variable counts as absent.
+ * @param rules are asked once every setting can be read
  * @throws ConfigError naming every bad variable
  */
 export function loadConfig<S extends z.ZodRawShape>(
   shape: S,
   env: Readonly<Record<string, string | undefined>>,
+  rules: readonly ConfigRule<z.infer<z.ZodObject<S>>>[] = [],
 ): z.infer<z.ZodObject<S>> {
   const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const result = z.object(shape).safeParse(present);
-  if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-  throw new ConfigError(lines.join('\n'));
+  const lines = result.success
+    ? rules.map((rule) => rule(result.data)).filter((line) => line !== null)
+    : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  if (!result.success || lines.length > 0) throw new ConfigError(lines.join('\n'));
+  return result.data;
 }
 
 /** The process environment: the only place in the libraries that reads it. */

@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { csv, int } from './config.js';
+import { mailSettings } from '../mail/mail.config.js';
+import { SECRET_KEY_BYTES } from '../secrets/secret-key.js';
+import { type ConfigRule, csv, int } from './config.js';
 
 function isCidr(text: string): boolean {
   try {
@@ -37,6 +39,16 @@ export const kernelSettings = {
     .describe(
       'Most connections per process; beside them one listens. 32 was slower than 16 on two cores.',
     ),
+  SECRET_KEY: z
+    .string()
+    .transform((text) => Buffer.from(text, 'base64'))
+    .refine(({ length }) => length === SECRET_KEY_BYTES, {
+      error: `must be ${SECRET_KEY_BYTES} bytes in base64; openssl rand -base64 ${SECRET_KEY_BYTES} makes some`,
+    })
+    .optional()
+    .describe(
+      'Seals what the database holds to be sent. Default: made by the first start, in DATA_DIR/secret-key; with both DATABASE_URL and SMTP_URL it must be set.',
+    ),
   TRUSTED_PROXIES: csv()
     .pipe(z.array(z.string().refine(isCidr, { error: 'must list addresses or CIDR blocks' })))
     .default([])
@@ -48,10 +60,20 @@ export const kernelSettings = {
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('Log level.'),
+  ...mailSettings,
 };
 
 /** The kernel's settings as read, with the origin settled. */
 export type KernelConfig = z.infer<z.ZodObject<typeof kernelSettings>>;
+
+/**
+ * A database of one's own is shared by several processes, on several machines: a key that each of them made for
+ * itself would open nothing of the others'.
+ */
+export const requireSharedKey: ConfigRule<KernelConfig> = (config) =>
+  config.DATABASE_URL !== undefined && config.SMTP_URL !== undefined && !config.SECRET_KEY
+    ? 'SECRET_KEY must be set, the same for every process, where DATABASE_URL and SMTP_URL are'
+    : null;
 
 /** Injection token of the settings that the application was started with. */
 export const CONFIG = Symbol('relayger config');

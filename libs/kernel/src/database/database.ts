@@ -4,7 +4,7 @@ import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.js';
 import type { Logger } from '../log/logger.js';
 import { isUnavailable } from './failures.js';
-import type { Sql, Statement } from './sql.js';
+import type { Sql, Statement, Transaction } from './sql.js';
 
 export type { PrismaClient } from '../generated/prisma/client.js';
 
@@ -82,14 +82,18 @@ export class Database implements Sql {
   }
 
   /** Runs `work` in one READ COMMITTED transaction; it is rolled back when `work` throws. */
-  async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (sql: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
+    const hooks: (() => void)[] = [];
     let broken: Error | undefined;
+    let result: T;
     try {
       await client.query('BEGIN');
-      const result = await work({ query: (statement, values) => runOn(client, statement, values) });
+      result = await work({
+        query: (statement, values) => runOn(client, statement, values),
+        afterCommit: (hook) => hooks.push(hook),
+      });
       await client.query('COMMIT');
-      return result;
     } catch (error) {
       try {
         await client.query('ROLLBACK');
@@ -100,6 +104,8 @@ export class Database implements Sql {
     } finally {
       client.release(broken);
     }
+    for (const hook of hooks) hook();
+    return result;
   }
 
   async close(): Promise<void> {

@@ -19,6 +19,12 @@ export interface Sql {
   ): Promise<Row[]>;
 }
 
+/** An open transaction. */
+export interface Transaction extends Sql {
+  /** Runs `hook` once the transaction is committed, and never when it is rolled back: for waking whoever waits. */
+  afterCommit(hook: () => void): void;
+}
+
 const names = new Set<string>();
 
 /**
