@@ -73,6 +73,13 @@ export function buildOpenapi(protocol, version) {
             scheme: 'bearer',
             description: 'An opaque token from register or login.',
           },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-relayger_session',
+            description:
+              "A person's web session; relayger_session where the service has no https origin. Everything but GET then needs the Origin header.",
+          },
         },
       },
       'x-errors': errors.catalogue,
@@ -97,7 +104,7 @@ function describeOperation(operation, errors) {
     tags: [tag],
     summary,
     description: [operation.description, accessNote(access)].filter(Boolean).join('\n\n'),
-    security: isPublic ? [] : [{ bearer: [] }],
+    security: isPublic ? [] : [{ bearer: [] }, { session: [] }],
     ...(!isPublic && { 'x-scopes': access.scopes }),
     requestParams: { ...(params && { path: params }), ...(query && { query }) },
     ...(body && {

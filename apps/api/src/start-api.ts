@@ -23,7 +23,10 @@ const MIGRATIONS = fileURLToPath(new URL('../../../prisma/migrations', import.me
 const DRAIN_MS = 8_000;
 
 export interface RunningApi {
+  /** What clients are told; behind a proxy not the address of this process. */
   readonly origin: string;
+  /** Where this process listens. */
+  readonly port: number;
   /** Ends waits with an empty answer, finishes requests, then stops the database. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -95,8 +98,9 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<RunningA
     });
     await app.listen(config.PORT, config.HOST);
     const bound = server.address();
-    if (bound && typeof bound === 'object') address.listeningOn(bound.port);
-    return { origin: address.origin, close: () => cleanup.run() };
+    const port = bound && typeof bound === 'object' ? bound.port : config.PORT;
+    address.listeningOn(port);
+    return { origin: address.origin, port, close: () => cleanup.run() };
   } catch (error) {
     await cleanup.run();
     throw error;

@@ -6,6 +6,9 @@ export const accountsSettings = {
   REGISTRATION_ENABLED: bool
     .default(true)
     .describe('Whether anybody may register; false: only the operator creates identities.'),
+  HUMAN_PASSWORD_AUTH: bool
+    .default(true)
+    .describe('Whether people sign in with address and password; false: with a token only.'),
   REGISTRATIONS_PER_IP_HOUR: int(1, 1_000_000)
     .default(5)
     .describe('Registrations an hour per client: an IPv4 address or an IPv6 /64 block.'),

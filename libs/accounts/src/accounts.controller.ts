@@ -13,6 +13,7 @@ import {
   recover,
   register,
 } from '@relayger/protocol';
+import { HumanRegistrationService } from './human-registration.service.js';
 import { RecoveryService } from './recovery.service.js';
 import { RegistrationService } from './registration.service.js';
 import { SignInService } from './sign-in.service.js';
@@ -22,13 +23,16 @@ import { SignInService } from './sign-in.service.js';
 export class AccountsController {
   constructor(
     private readonly registration: RegistrationService,
+    private readonly humans: HumanRegistrationService,
     private readonly signIn: SignInService,
     private readonly recovery: RecoveryService,
   ) {}
 
   @Operation(register)
   register(@Body() request: RegisterRequest, @Client() client: string): Promise<RegisterResponse> {
-    return this.registration.register(request, client);
+    return request.kind === 'human'
+      ? this.humans.register(request, client)
+      : this.registration.register(request, client);
   }
 
   @Operation(login)

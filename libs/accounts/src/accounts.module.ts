@@ -4,7 +4,12 @@ import { Authenticator } from '@relayger/kernel';
 import { AccountsController } from './accounts.controller.js';
 import { AccountsSweep } from './accounts.sweep.js';
 import { AttemptsService } from './attempts.service.js';
+import { CredentialAuthenticator } from './authenticator.service.js';
 import { CredentialsService } from './credentials.service.js';
+import { HumanCredentialsService } from './human-credentials.service.js';
+import { HumanRegistrationService } from './human-registration.service.js';
+import { HumanSignInService } from './human-sign-in.service.js';
+import { HumansController } from './humans.controller.js';
 import { OwnerProofService } from './owner-proof.service.js';
 import { PasswordsService } from './passwords.service.js';
 import { RecoveryService } from './recovery.service.js';
@@ -14,16 +19,21 @@ import { SecurityController } from './security.controller.js';
 import { SessionsService } from './sessions.service.js';
 import { SignInService } from './sign-in.service.js';
 import { TokensService } from './tokens.service.js';
+import { WebSessionsController } from './web-sessions.controller.js';
+import { WebSessionsService } from './web-sessions.service.js';
 
 /** Global, because the kernel's guard asks every application for an Authenticator. */
 @Global()
 @Module({
   imports: [IdentitiesModule],
-  controllers: [AccountsController, SecurityController],
+  controllers: [AccountsController, HumansController, SecurityController, WebSessionsController],
   providers: [
     AccountsSweep,
     AttemptsService,
     CredentialsService,
+    HumanCredentialsService,
+    HumanRegistrationService,
+    HumanSignInService,
     OwnerProofService,
     PasswordsService,
     RecoveryService,
@@ -32,7 +42,8 @@ import { TokensService } from './tokens.service.js';
     SessionsService,
     SignInService,
     TokensService,
-    { provide: Authenticator, useExisting: TokensService },
+    WebSessionsService,
+    { provide: Authenticator, useClass: CredentialAuthenticator },
   ],
   exports: [Authenticator, SessionsService],
 })

@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { Database, LOGGER, type Logger } from '@relayger/kernel';
 import { deleteEndedCounters } from './sql/delete-counters.js';
+import { deleteExpiredWebSessions } from './sql/delete-web-sessions.js';
 
 /**
  * The longest window is a day, so with an hourly sweep no digest of a client's address is older than 25 hours;
@@ -39,10 +40,11 @@ export class AccountsSweep implements OnApplicationBootstrap, OnApplicationShutd
   async sweep(): Promise<void> {
     try {
       const counters = await deleteEndedCounters(this.database);
-      this.log.debug({ counters }, 'deleted limit counters whose window has ended');
+      const webSessions = await deleteExpiredWebSessions(this.database);
+      this.log.debug({ counters, webSessions }, 'deleted what has run out');
     } catch (err) {
       // The next sweep deletes what this one has not.
-      this.log.warn({ err }, 'could not delete ended limit counters');
+      this.log.warn({ err }, 'could not delete what has run out');
     }
   }
 }

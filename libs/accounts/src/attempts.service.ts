@@ -17,18 +17,21 @@ export type AttemptKind = 'sign_in' | 'recovery';
 export interface Target {
   /** An IPv4 address or an IPv6 /64 block. */
   client: string;
-  /** Of an account or of nobody: both are counted alike, so that the limits do not tell which it is. */
-  number: string;
+  /**
+   * The number, or the address of a person. Whether anybody has it or not, it is counted alike, so that the limits
+   * do not tell.
+   */
+  account: string;
 }
 
-function countersFor(kind: AttemptKind, { client, number }: Target): Counter[] {
+function countersFor(kind: AttemptKind, { client, account }: Target): Counter[] {
   const counters = [
-    counter([kind, 'number and client', number, client], PER_NUMBER_AND_CLIENT, HOUR),
+    counter([kind, 'number and client', account, client], PER_NUMBER_AND_CLIENT, HOUR),
     counter([kind, 'client', client], PER_CLIENT, HOUR),
   ];
   // A recovery key has 119 bits and needs no limit from all clients together. With one, anybody with enough
   // addresses could close an owner's last way in.
-  if (kind === 'sign_in') counters.push(counter([kind, 'number', number], PER_NUMBER, HOUR));
+  if (kind === 'sign_in') counters.push(counter([kind, 'number', account], PER_NUMBER, HOUR));
   return counters;
 }
 

@@ -38,7 +38,7 @@ export class CredentialsService {
     const revokedSessions = await this.database.transaction(async (sql) => {
       await this.owner.hold(sql, caller, proof);
       await updateCredential(sql, caller.identityId, { passwordHash });
-      return revokeTokens(sql, caller.identityId, { except: caller.tokenId });
+      return revokeTokens(sql, caller.identityId, { except: proof.tokenId });
     });
     return { revokedSessions, ...(chosen === undefined && { password }) };
   }

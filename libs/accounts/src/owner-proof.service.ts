@@ -13,6 +13,8 @@ import { lockCredential } from './sql/lock-credential.js';
 export interface OwnerProof {
   /** The digest that the password was checked against; null while the account has none. */
   passwordHash: string | null;
+  /** The token that the caller showed. */
+  tokenId: string;
   counted: Counted;
 }
 
@@ -40,20 +42,21 @@ export class OwnerProofService {
     password: string | undefined,
   ): Promise<OwnerProof> {
     requireAgent(caller);
+    const { tokenId } = caller;
     const account = await findAccount(this.database, caller.number);
     const passwordHash = account?.passwordHash ?? null;
     if (passwordHash === null) {
       // The operations refuse tokens with a room restriction before we are asked.
       if (!AGENT_SCOPES.every((scope) => hasScope(caller, scope)))
         fail('full_agent_token_required');
-      return { passwordHash, counted: [] };
+      return { passwordHash, tokenId, counted: [] };
     }
     if (password === undefined) fail('invalid_credentials');
-    const target = { client, number: caller.number };
+    const target = { client, account: caller.number };
     const { counted } = await this.attempts.check('sign_in', target, async () =>
       (await this.passwords.matches(password, passwordHash)) ? true : null,
     );
-    return { passwordHash, counted };
+    return { passwordHash, tokenId, counted };
   }
 
   /**
@@ -61,10 +64,10 @@ export class OwnerProofService {
    * @throws RelaygerError `invalid_credentials` when the password has been changed since, `unauthorized` when
    *   the caller's session has been ended since
    */
-  async hold(sql: Sql, caller: Principal, { passwordHash, counted }: OwnerProof): Promise<void> {
+  async hold(sql: Sql, caller: Principal, proof: OwnerProof): Promise<void> {
     const credential = await lockCredential(sql, caller.identityId);
-    if (credential?.passwordHash !== passwordHash) fail('invalid_credentials');
-    if (!(await isTokenOpen(sql, caller.tokenId))) fail('unauthorized');
-    await this.attempts.forgive(sql, counted);
+    if (credential?.passwordHash !== proof.passwordHash) fail('invalid_credentials');
+    if (!(await isTokenOpen(sql, proof.tokenId))) fail('unauthorized');
+    await this.attempts.forgive(sql, proof.counted);
   }
 }

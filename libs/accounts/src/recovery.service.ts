@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '@relayger/kernel';
 import {
+  AGENT_SCOPES,
   fail,
   isWeakPassword,
   parseNumber,
@@ -10,15 +11,12 @@ import {
 } from '@relayger/protocol';
 import { AttemptsService } from './attempts.service.js';
 import { PasswordsService } from './passwords.service.js';
-import { hashRecoveryKey, newPassword, newRecoveryKey } from './secrets.js';
+import { hashRecoveryKey, NO_RECOVERY_KEY, newPassword, newRecoveryKey } from './secrets.js';
 import { type Account, findAccount } from './sql/find-account.js';
 import { lockCredential } from './sql/lock-credential.js';
 import { revokeTokens } from './sql/revoke-tokens.js';
 import { updateCredential } from './sql/update-credential.js';
 import { TokensService } from './tokens.service.js';
-
-/** Compared with where there is no key: SHA-256 never yields it, and the comparison takes the same time. */
-const NO_KEY = Buffer.alloc(32);
 
 /** What the holder of a recovery key has shown, and what the account is to become. */
 interface Recovery {
@@ -50,8 +48,10 @@ export class RecoveryService {
     const password = chosen ?? newPassword();
     const recoveryKey = newRecoveryKey();
 
-    const { proven, counted } = await this.attempts.check('recovery', { client, number }, () =>
-      this.prove(number, used, password, chosen !== undefined),
+    const { proven, counted } = await this.attempts.check(
+      'recovery',
+      { client, account: number },
+      () => this.prove(number, used, password, chosen !== undefined),
     );
     const { account, keyHash, passwordHash } = proven;
     const { identityId, handle } = account;
@@ -63,7 +63,7 @@ export class RecoveryService {
       await updateCredential(sql, identityId, { passwordHash, recoveryKeyHash });
       await revokeTokens(sql, identityId);
       await this.attempts.forgive(sql, counted);
-      return this.tokens.open(sql, identityId);
+      return this.tokens.open(sql, identityId, AGENT_SCOPES);
     });
     return {
       id: identityId,
@@ -85,7 +85,7 @@ export class RecoveryService {
   ): Promise<Recovery | null> {
     const account = await findAccount(this.database, number);
     const keyHash = hashRecoveryKey(account?.identityId ?? '', recoveryKey);
-    const fits = timingSafeEqual(account?.recoveryKeyHash ?? NO_KEY, keyHash);
+    const fits = timingSafeEqual(account?.recoveryKeyHash ?? NO_RECOVERY_KEY, keyHash);
     if (!account || !fits) return null;
     if (isChosen && isWeakPassword(password, account)) fail('weak_password');
     return { account, keyHash, passwordHash: await this.passwords.hash(password) };

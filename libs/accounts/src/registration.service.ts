@@ -3,9 +3,9 @@ import { IdentitiesService } from '@relayger/identities';
 import { CONFIG, Database } from '@relayger/kernel';
 import {
   AGENT_SCOPES,
+  type AgentRegistration,
   fail,
   isWeakPassword,
-  type RegisterRequest,
   type RegisterResponse,
   RelaygerError,
 } from '@relayger/protocol';
@@ -45,13 +45,13 @@ export class RegistrationService {
    * @throws RelaygerError `registration_closed`, `registration_limit`, `conflict`, `weak_password`,
    *   `unavailable`
    */
-  register(request: RegisterRequest, client: string): Promise<RegisterResponse> {
+  register(request: AgentRegistration, client: string): Promise<RegisterResponse> {
     if (!this.config.REGISTRATION_ENABLED) fail('registration_closed');
     return this.limits.admit(client, () => this.registerAdmitted(request, client));
   }
 
   private async registerAdmitted(
-    { handle: chosenHandle, displayName, password: chosenPassword, email }: RegisterRequest,
+    { handle: chosenHandle, displayName, password: chosenPassword, email }: AgentRegistration,
     client: string,
   ): Promise<RegisterResponse> {
     if (chosenPassword !== undefined && isWeakPassword(chosenPassword, { handle: chosenHandle })) {
@@ -105,8 +105,9 @@ export class RegistrationService {
       });
       // The number exists only now. Registering again with the same password draws another one.
       if (chosenPassword?.includes(number)) fail('weak_password');
-      await insertCredential(sql, id, passwordHash, hashRecoveryKey(id, recoveryKey));
-      const { token, expiresAt } = await this.tokens.open(sql, id);
+      const recoveryKeyHash = hashRecoveryKey(id, recoveryKey);
+      await insertCredential(sql, id, { passwordHash, recoveryKeyHash });
+      const { token, expiresAt } = await this.tokens.open(sql, id, AGENT_SCOPES);
       return { id, number, handle, token, expiresAt: expiresAt.toISOString(), recoveryKey };
     });
   }

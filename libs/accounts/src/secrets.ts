@@ -8,6 +8,10 @@ const SYMBOLS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 /** 24 symbols carry 118.9 bits: beyond any guessing, also offline (SECURITY.md, "≈119 bits"). */
 const SECRET_SYMBOLS = 24;
 const TOKEN = /^rly_[A-Za-z0-9_-]{43}$/;
+/** Another prefix than a token's: neither is ever accepted in the place of the other. */
+const SESSION = /^rls_[A-Za-z0-9_-]{43}$/;
+/** Compared with where there is no key: SHA-256 never yields it, and the comparison takes the same time. */
+export const NO_RECOVERY_KEY = Buffer.alloc(32);
 
 /** `length` symbols, each uniform: `randomInt` draws again instead of folding the range. */
 function drawSymbols(length: number): string {
@@ -25,6 +29,16 @@ export function newToken(): string {
  */
 export function hashToken(token: string): Buffer | null {
   return TOKEN.test(token) ? createHash('sha256').update(token).digest() : null;
+}
+
+/** What the cookie of a web session holds. */
+export function newSessionSecret(): string {
+  return `rls_${randomBytes(32).toString('base64url')}`;
+}
+
+/** What is stored of it, as with a token; null for text that cannot be one. */
+export function hashSessionSecret(secret: string): Buffer | null {
+  return SESSION.test(secret) ? createHash('sha256').update(secret).digest() : null;
 }
 
 /** A password that the server makes. */

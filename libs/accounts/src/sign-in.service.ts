@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@relayger/kernel';
-import { fail, type LoginRequest, type LoginResponse, parseNumber } from '@relayger/protocol';
+import {
+  AGENT_SCOPES,
+  fail,
+  type LoginRequest,
+  type LoginResponse,
+  parseNumber,
+} from '@relayger/protocol';
 import { AttemptsService } from './attempts.service.js';
 import { PasswordsService } from './passwords.service.js';
 import { type Account, findAccount } from './sql/find-account.js';
@@ -24,15 +30,15 @@ export class SignInService {
    *   `too_many_attempts`, `unavailable`
    */
   async login({ number, password }: LoginRequest, client: string): Promise<LoginResponse> {
-    const target = { client, number: parseNumber(number) };
+    const target = { client, account: parseNumber(number) };
     const { proven, counted } = await this.attempts.check('sign_in', target, () =>
-      this.prove(target.number, password),
+      this.prove(target.account, password),
     );
     const { token, expiresAt } = await this.database.transaction(async (sql) => {
       const credential = await lockCredential(sql, proven.identityId);
       if (credential?.passwordHash !== proven.passwordHash) fail('invalid_credentials');
       await this.attempts.forgive(sql, counted);
-      return this.tokens.open(sql, proven.identityId);
+      return this.tokens.open(sql, proven.identityId, AGENT_SCOPES);
     });
     return {
       id: proven.identityId,

@@ -1,14 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import {
-  Authenticator,
-  Batcher,
-  Database,
-  LOGGER,
-  type Logger,
-  type Principal,
-  type Sql,
-} from '@relayger/kernel';
-import { AGENT_SCOPES } from '@relayger/protocol';
+import { Batcher, Database, LOGGER, type Logger, type Principal, type Sql } from '@relayger/kernel';
+import type { Scope } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
 import { hashToken, newToken } from './secrets.js';
 import { authenticateTokens, type OpenToken } from './sql/authenticate-tokens.js';
@@ -20,12 +12,13 @@ const TOUCH_MS = 1_000;
 
 /** Opens tokens and recognises them. */
 @Injectable()
-export class TokensService implements Authenticator, OnApplicationShutdown {
+export class TokensService implements OnApplicationShutdown {
   /** Requests that arrive together share one query; two runs keep the database busy while results travel. */
-  private readonly batcher = new Batcher<Buffer, OpenToken | null>(
-    (hashes) => authenticateTokens(this.database, hashes),
-    { maxItems: 64, maxRuns: 2 },
-  );
+  private readonly batcher = new Batcher<Buffer, OpenToken | null>({
+    run: (hashes) => authenticateTokens(this.database, hashes),
+    maxItems: 64,
+    maxRuns: 2,
+  });
   private readonly used = new Set<string>();
   private timer: NodeJS.Timeout | null = null;
 
@@ -43,13 +36,17 @@ export class TokensService implements Authenticator, OnApplicationShutdown {
   }
 
   /**
-   * Opens a token with every agent scope inside the caller's transaction, which holds the identity's
-   * credentials locked or has just created it.
+   * Opens a token inside the caller's transaction, which holds the identity's credentials locked or has just
+   * created it.
    */
-  async open(sql: Sql, identityId: string): Promise<{ token: string; expiresAt: Date }> {
+  async open(
+    sql: Sql,
+    identityId: string,
+    scopes: readonly Scope[],
+  ): Promise<{ token: string; expiresAt: Date }> {
     const token = newToken();
     const hash = hashToken(token) as Buffer;
-    const expiresAt = await openToken(sql, { id: uuid(), identityId, hash, scopes: AGENT_SCOPES });
+    const expiresAt = await openToken(sql, { id: uuid(), identityId, hash, scopes });
     return { token, expiresAt };
   }
 

@@ -21,6 +21,7 @@ afterAll(async () => {
 
 const config: AccountsConfig = {
   REGISTRATION_ENABLED: true,
+  HUMAN_PASSWORD_AUTH: true,
   REGISTRATIONS_PER_IP_HOUR: 5,
   REGISTRATIONS_PER_DAY: 10,
 };

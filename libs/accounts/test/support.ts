@@ -20,7 +20,8 @@ export function freeNumber(): string {
 /** An agent with all its secrets, registered over HTTP. */
 export async function register(t: TestApi) {
   const { body } = await t.api.call('register', { body: { kind: 'agent' }, expect: 201 });
-  return { ...body, password: body.password as string };
+  const { password, recoveryKey } = body as { password: string; recoveryKey: string };
+  return { ...body, password, recoveryKey };
 }
 
 interface Opened {

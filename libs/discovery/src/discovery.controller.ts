@@ -39,11 +39,12 @@ export class DiscoveryController {
       docs: `${origin}/agents.md`,
       registration: {
         enabled: this.config.REGISTRATION_ENABLED,
-        // Mail and human accounts come with a later version of this server.
+        // Mail comes with a later version of this server.
         emailAvailable: false,
-        humanPasswordAuth: false,
+        humanPasswordAuth: this.config.HUMAN_PASSWORD_AUTH,
         humanEmailVerificationRequired: false,
-        humanEmailRequired: false,
+        // An address is what a person signs in with, and of no use elsewhere.
+        humanEmailRequired: this.config.HUMAN_PASSWORD_AUTH,
       },
       limits: {
         requestsPerMinute: this.config.REQUESTS_PER_MINUTE,

@@ -40,21 +40,43 @@ export const NumberText = z
   .max(40)
   .describe('The characters + space - . ( ) are ignored.');
 
-export const RegisterRequest = z
+/** An address as somebody gives it. Case does not count. */
+export const EmailAddress = z.email().max(254);
+
+const AgentRegistration = z
   .strictObject({
     kind: z.literal('agent'),
     handle: Handle.optional().describe('Generated with the prefix agent- when left out.'),
     displayName: DisplayName.optional().describe('The handle when left out.'),
+    password: NewPassword,
+    email: EmailAddress.optional().describe(
+      'A recovery address; used only where this server can send mail.',
+    ),
+  })
+  .meta({ id: 'AgentRegistration' });
+export type AgentRegistration = z.infer<typeof AgentRegistration>;
+
+const HumanRegistration = z
+  .strictObject({
+    kind: z.literal('human'),
+    handle: Handle,
+    displayName: DisplayName,
+    // Optional in the schema only: which of the two it is depends on the server's settings.
+    email: EmailAddress.optional().describe(
+      'Signs in together with the password; nobody else may have it. Required where discovery says humanPasswordAuth, refused elsewhere.',
+    ),
     password: text({ min: 1, max: 1024 })
       .optional()
       .describe(
-        'At least 12 characters, 6 different ones, without number and handle. Generated when left out.',
+        'At least 12 characters, 6 different ones, without number and handle. Required and refused as email is.',
       ),
-    email: z
-      .email()
-      .max(254)
-      .optional()
-      .describe('A recovery address; used only where this server can send mail.'),
+  })
+  .meta({ id: 'HumanRegistration' });
+export type HumanRegistration = z.infer<typeof HumanRegistration>;
+
+export const RegisterRequest = z
+  .discriminatedUnion('kind', [AgentRegistration, HumanRegistration], {
+    error: 'must be "agent" or "human"',
   })
   .meta({ id: 'RegisterRequest' });
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
@@ -70,7 +92,10 @@ export const RegisterResponse = z
     password: z.string().optional().describe('Only when the server generated it. Shown once.'),
     recoveryKey: z
       .string()
-      .describe('The way back in when the password is lost. Shown once; keep it elsewhere.'),
+      .optional()
+      .describe(
+        'The way back in when the password is lost. Shown once; keep it elsewhere. Absent only for a person on a server without password sign-in for people.',
+      ),
     email: z.enum(['unavailable', 'limited', 'pending']).optional(),
     recommended: z.array(z.literal('recovery_email')).optional(),
   })
@@ -126,9 +151,9 @@ export const register = operation({
   method: 'POST',
   path: '/v1/register',
   tag: 'accounts',
-  summary: 'Register an agent, without a human and without email',
+  summary: 'Register an agent, without a human and without email; or a person',
   description:
-    'Answers with everything the agent needs: its permanent number, a token for 30 days and, unless it chose one, a password. Password and recovery key are shown only here.',
+    'Answers with everything an agent needs: its permanent number, a token for 30 days and, unless it chose one, a password. Password and recovery key are shown only here. A person gives handle, name, email and password; the address is not verified and gets nobody back in. conflict does not tell a taken handle from a taken address.',
   access: 'public',
   body: RegisterRequest,
   example: { kind: 'agent' },
@@ -144,7 +169,13 @@ export const register = operation({
       },
     },
   },
-  errors: ['registration_closed', 'registration_limit', 'conflict', 'weak_password'],
+  errors: [
+    'registration_closed',
+    'registration_limit',
+    'conflict',
+    'weak_password',
+    'agent_only_fields',
+  ],
 });
 
 export const login = operation({

@@ -100,7 +100,7 @@ export const ERRORS = {
   origin_not_allowed: {
     kind: 'forbidden',
     message:
-      "The Origin header must be absent or this service's own origin; there is no cross-origin access.",
+      "Send this service's own origin as Origin, or none where no cookie is involved; there is no cross-origin access.",
   },
   not_found: {
     kind: 'not_found',
@@ -112,7 +112,7 @@ export const ERRORS = {
   },
   conflict: {
     kind: 'conflict',
-    message: 'That handle is taken; choose another one.',
+    message: 'That handle or e-mail address is not available; choose another one.',
   },
   body_too_large: {
     kind: 'too_large',
@@ -158,7 +158,8 @@ export const ERRORS = {
   },
   invalid_credentials: {
     kind: 'unauthenticated',
-    message: 'The number and the password or recovery key do not belong together; check both.',
+    message:
+      'The number or address and the password or recovery key do not belong together; check both.',
   },
   too_many_attempts: {
     kind: 'quota',
@@ -166,15 +167,34 @@ export const ERRORS = {
       'Too many failed attempts; wait as long as Retry-After says, open tokens keep working.',
     details: retryAfter,
   },
-  full_agent_token_required: {
-    kind: 'forbidden',
+  agent_only_fields: {
+    kind: 'malformed',
     message:
-      'While the account has no password, use a token with every agent scope and no room restriction.',
+      'People have no passwords on this server; leave password and email out, they are for agents here.',
   },
   agent_only: {
     kind: 'forbidden',
     message:
       'Only an agent manages its account here; people use /v1/human and /v1/account instead.',
+  },
+
+  human_password_off: {
+    kind: 'unavailable',
+    message: 'People do not sign in with passwords on this server; use a token from its operator.',
+  },
+  session_required: {
+    kind: 'forbidden',
+    message:
+      'This call is for a signed-in browser: sign in with POST /v1/human/login and send its cookie.',
+  },
+  token_required: {
+    kind: 'forbidden',
+    message: 'A web session opens no further one; send an API token in the Authorization header.',
+  },
+  operator_console_required: {
+    kind: 'forbidden',
+    message:
+      'A token with the scope admin or * opens no browser session; use the API or the operator tool with it.',
   },
 
   invalid_number: {
@@ -239,7 +259,7 @@ export const ERRORS = {
 
   human_only: {
     kind: 'forbidden',
-    message: 'Only a human can mark messages seen; leave seen out.',
+    message: 'Only a human may do this; an agent leaves seen out and manages itself under /v1/me.',
   },
   too_many_waits: {
     kind: 'quota',

@@ -26,7 +26,10 @@ export const LIMITS = {
   descriptionBytes: 2_000,
   capabilities: 20,
   directoryPage: 24,
-  agentTokenDays: 30,
+  tokenDays: 30,
+  /** A browser that was left open is signed out after a working day. */
+  webSessionHours: 8,
+  webSessions: 20,
   mailboxDefault: 20,
   mailboxMax: 100,
   waitSeconds: 55,

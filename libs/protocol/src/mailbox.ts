@@ -41,6 +41,7 @@ export const readMailbox = operation({
   description:
     'Reading moves nothing. consume=1 (which needs write as well) marks the returned page delivered in the same transaction. wait holds an empty answer up to that many seconds and ends early on a message, a new membership or a new contact request. Own messages, status and progress are never pending.',
   access: { scopes: ['read'] },
+  changesWith: 'consume',
   query: z.strictObject({
     limit: queryInt(1, LIMITS.mailboxMax, LIMITS.mailboxDefault).optional(),
     wait: queryInt(0, LIMITS.waitSeconds, 0)

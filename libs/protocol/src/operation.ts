@@ -18,6 +18,7 @@ export const TAGS = {
   discovery: 'What this server is, and the documents that describe it. No token.',
   operations: 'Probes for whoever runs the server. No token.',
   accounts: 'Registering, signing in, and what a token may do.',
+  people: 'How people sign in with a browser, and their web sessions.',
   identities: 'Looking up who is behind a number, a handle or an id.',
   contacts: 'Consent: who may talk to an agent directly.',
   invites: 'Codes that make friends of those who agreed elsewhere.',
@@ -56,6 +57,10 @@ export interface Operation<
   summary: string;
   description?: string;
   access: Access;
+  /** The Origin header must be there and be the service's own, whatever else the request carries. */
+  ownOrigin?: boolean;
+  /** The query switch that makes this GET change something; with a cookie it then needs the own Origin too. */
+  changesWith?: string;
   params?: Params;
   query?: Query;
   body?: Body;

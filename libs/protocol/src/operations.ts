@@ -5,6 +5,7 @@ import * as security from './accounts-security.js';
 import * as contacts from './contacts.js';
 import * as directory from './directory.js';
 import * as discovery from './discovery.js';
+import * as humans from './humans.js';
 import * as identities from './identities.js';
 import * as invites from './invites.js';
 import * as keys from './keys.js';
@@ -13,6 +14,7 @@ import * as messages from './messages.js';
 import type { Operation } from './operation.js';
 import * as profile from './profile.js';
 import * as rooms from './rooms.js';
+import * as webSessions from './web-sessions.js';
 
 const operations = [
   discovery.getDiscovery,
@@ -33,6 +35,12 @@ const operations = [
   security.rotateRecoveryKey,
   security.revokeSessions,
   accountLimits.getLimits,
+  humans.humanLogin,
+  humans.changeHumanPassword,
+  humans.recoverHuman,
+  webSessions.openWebSession,
+  webSessions.getWebSession,
+  webSessions.closeWebSession,
   profile.getProfile,
   profile.updateProfile,
   directory.listDirectory,

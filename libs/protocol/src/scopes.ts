@@ -26,3 +26,14 @@ export const AGENT_SCOPES = [
   'files',
   'contacts',
 ] as const satisfies Scope[];
+
+/** What a person's own token or session carries: no decisions on approvals and nothing of an administrator. */
+export const HUMAN_SCOPES = [
+  'read',
+  'write',
+  'rooms',
+  'tasks',
+  'files',
+  'contacts',
+  'account',
+] as const satisfies Scope[];

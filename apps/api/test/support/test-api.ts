@@ -46,7 +46,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   async function start(more: Record<string, string> = {}) {
     const settings = { ...ROOMY, ...env, ...more, PORT: '0', DATABASE_URL: testDatabase.url };
     const running = await startApi(apiConfig(settings), log);
-    const api = createApiClient(running.origin);
+    const api = createApiClient(`http://127.0.0.1:${running.port}`);
     return {
       api,
       origin: running.origin,

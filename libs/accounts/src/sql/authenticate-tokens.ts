@@ -1,6 +1,7 @@
 import { type Principal, type Sql, statement } from '@relayger/kernel';
 
-interface Row extends Omit<Principal, 'roomIds'> {
+interface Row extends Omit<Principal, 'roomIds' | 'sessionId'> {
+  tokenId: string;
   hash: Buffer;
   roomRestricted: boolean;
   roomIds: string[];
@@ -9,7 +10,7 @@ interface Row extends Omit<Principal, 'roomIds'> {
 
 /** A token that is open now. */
 export interface OpenToken {
-  principal: Principal;
+  principal: Principal & { tokenId: string };
   /** Whether `last_used_at` is older than a minute: exact to the minute is enough for a list of sessions. */
   stale: boolean;
 }
@@ -20,7 +21,7 @@ const authenticate = statement<Row>(
   `SELECT t.hash, t.id AS "tokenId", t.scopes, t.room_restricted AS "roomRestricted", t.room_ids AS "roomIds",
           t.expires_at AS "expiresAt", coalesce(t.last_used_at < now() - interval '1 minute', true) AS stale,
           i.id AS "identityId", i.number, i.handle, i.kind, i.display_name AS "displayName",
-          i.owner_id AS "ownerId", i.created_at AS "createdAt"
+          i.role, i.owner_id AS "ownerId", i.created_at AS "createdAt"
      FROM access_tokens t JOIN identities i ON i.id = t.identity_id
     WHERE t.hash = ANY($1::bytea[]) AND t.revoked_at IS NULL AND t.expires_at > now() AND i.disabled_at IS NULL`,
 );
@@ -38,7 +39,7 @@ export async function authenticateTokens(
   const found = new Map(
     rows.map(({ hash, roomRestricted, roomIds, stale, ...rest }) => [
       hash.toString('latin1'),
-      { principal: { ...rest, roomIds: roomRestricted ? roomIds : null }, stale },
+      { principal: { ...rest, sessionId: null, roomIds: roomRestricted ? roomIds : null }, stale },
     ]),
   );
   return hashes.map((hash) => found.get(hash.toString('latin1')) ?? null);

@@ -1,4 +1,5 @@
 import { type Sql, statement } from '@relayger/kernel';
+import type { Credential } from './lock-credential.js';
 
 const insert = statement(
   'accounts_insert_credential',
@@ -9,8 +10,7 @@ const insert = statement(
 export async function insertCredential(
   sql: Sql,
   identityId: string,
-  passwordHash: string,
-  recoveryKeyHash: Buffer,
+  { passwordHash, recoveryKeyHash }: Credential,
 ): Promise<void> {
   await sql.query(insert, [identityId, passwordHash, recoveryKeyHash]);
 }

@@ -19,7 +19,7 @@ const insertToken = statement<{ expiresAt: Date }>(
                     ORDER BY created_at DESC, id DESC OFFSET ${LIMITS.openTokens - 1})
    )
    INSERT INTO access_tokens (id, identity_id, hash, scopes, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, clock_timestamp(), now() + interval '${LIMITS.agentTokenDays} days')
+   VALUES ($1, $2, $3, $4, clock_timestamp(), now() + interval '${LIMITS.tokenDays} days')
    RETURNING expires_at AS "expiresAt"`,
 );
 

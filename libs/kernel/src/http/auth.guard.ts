@@ -5,9 +5,11 @@ import { z } from 'zod';
 import { CONFIG, type KernelConfig } from '../config/kernel.config.js';
 import { clientAddress, parseRanges } from './client-address.js';
 import { operationOf } from './operation.decorator.js';
-import { Authenticator, authorize } from './principal.js';
+import { Authenticator, authorize, type Principal } from './principal.js';
 import { RateWindow } from './rate-window.js';
 import type { ApiRequest } from './request.js';
+import { ServiceAddress } from './service-address.js';
+import { readSessionCookie } from './session-cookie.js';
 import { validate } from './validate.js';
 
 const NOTHING = z.strictObject({});
@@ -15,7 +17,7 @@ const NOTHING = z.strictObject({});
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
- * Lets a request in: token, rate window, scopes and room restriction, in this order, from the operation that
+ * Lets a request in: token or cookie, rate window, scopes and room restriction, in this order, from the operation that
  * the handler is bound to. A handler without an operation is refused, so that none is open by mistake.
  */
 @Injectable()
@@ -25,6 +27,7 @@ export class AuthGuard implements CanActivate {
 
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly address: ServiceAddress,
     @Inject(CONFIG) config: KernelConfig,
   ) {
     this.window = new RateWindow(config.REQUESTS_PER_MINUTE);
@@ -46,8 +49,7 @@ export class AuthGuard implements CanActivate {
       return true;
     }
 
-    const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    const principal = token ? await this.authenticator.authenticate(token) : null;
+    const principal = await this.identify(request);
     if (!principal) fail('unauthorized');
     request.principal = principal;
 
@@ -62,6 +64,19 @@ export class AuthGuard implements CanActivate {
     authorize(principal, operation.access);
     refuseExtras(operation, request);
     return true;
+  }
+
+  /**
+   * An Authorization header decides alone, also when it is wrong: whoever sends one means it, and must not end up
+   * as somebody else whose cookie the browser happened to add.
+   */
+  private async identify({ headers }: ApiRequest): Promise<Principal | null> {
+    if (headers.authorization !== undefined) {
+      const token = BEARER.exec(headers.authorization)?.[1];
+      return token ? this.authenticator.authenticate(token) : null;
+    }
+    const cookie = readSessionCookie(headers.cookie, this.address.origin);
+    return cookie ? this.authenticator.authenticateSession(cookie) : null;
   }
 }
 

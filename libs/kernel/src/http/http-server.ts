@@ -7,6 +7,7 @@ import secureJson from 'secure-json-parse';
 import { v7 as uuid } from 'uuid';
 import type { Logger } from '../log/logger.js';
 import { errorReply, toRelaygerError } from './errors.js';
+import { isOriginAllowed } from './origin-rule.js';
 import type { ApiRequest } from './request.js';
 import type { ServiceAddress } from './service-address.js';
 
@@ -60,8 +61,7 @@ export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyA
 
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(securityHeaders(address.origin, request.routeOptions.url));
-    const from = request.headers.origin;
-    if (from !== undefined && from !== address.origin)
+    if (!isOriginAllowed(request, address.origin))
       return done(new RelaygerError('origin_not_allowed'));
     // The parsed names: percent-encoding must not carry a token past this check.
     const names = Object.keys(request.query as object);

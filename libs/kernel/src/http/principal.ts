@@ -1,19 +1,29 @@
 import { type Access, fail, type IdentityKind, type Scope } from '@relayger/protocol';
 
-/** Who makes a call, and what its token allows. */
+/** Who makes a call, and what its token or web session allows. */
 export interface Principal {
-  tokenId: string;
+  /** The token that was shown, or that the web session hangs on; null for a session opened with a password. */
+  tokenId: string | null;
+  /** The web session whose cookie was shown; null for a token. Only people have web sessions. */
+  sessionId: string | null;
   identityId: string;
   number: string;
   handle: string;
   kind: IdentityKind;
   displayName: string;
+  /** An administrator is a person with this role; a scope alone makes none. */
+  role: 'member' | 'admin';
   ownerId: string | null;
   createdAt: Date;
   expiresAt: Date;
   scopes: readonly Scope[];
   /** Rooms the token is limited to; null means no limit beyond membership. */
   roomIds: readonly string[] | null;
+}
+
+/** Whether the caller may act as an administrator: the role, and a token that was made for it. */
+export function isAdmin(principal: Principal): boolean {
+  return principal.role === 'admin' && hasScope(principal, 'admin');
 }
 
 /** Whether a token carries a scope; `*` carries all of them. */
@@ -41,8 +51,11 @@ export function requireScopes(principal: Principal, scopes: readonly Scope[]): v
   if (required.length > 0) fail('insufficient_scope', { required });
 }
 
-/** Finds the principal of a token. Implemented by the accounts library, which owns the tokens. */
+/** Finds who is behind a credential. Implemented by the accounts library, which owns tokens and web sessions. */
 export abstract class Authenticator {
   /** The caller, or null for a token that is unknown, expired, revoked or of a disabled identity. */
   abstract authenticate(token: string): Promise<Principal | null>;
+
+  /** The caller, or null for a cookie whose session is unknown, ended, or hangs on a token that is. */
+  abstract authenticateSession(cookie: string): Promise<Principal | null>;
 }
