@@ -5,7 +5,11 @@ import { AccountsController } from './accounts.controller.js';
 import { AccountsSweep } from './accounts.sweep.js';
 import { AttemptsService } from './attempts.service.js';
 import { CredentialAuthenticator } from './authenticator.service.js';
+import { CodeRequests } from './code-requests.jobs.js';
 import { CredentialsService } from './credentials.service.js';
+import { EmailController } from './email.controller.js';
+import { EmailService } from './email.service.js';
+import { EmailCodesService } from './email-codes.service.js';
 import { HumanCredentialsService } from './human-credentials.service.js';
 import { HumanRegistrationService } from './human-registration.service.js';
 import { HumanSignInService } from './human-sign-in.service.js';
@@ -16,6 +20,7 @@ import { RecoveryService } from './recovery.service.js';
 import { RegistrationService } from './registration.service.js';
 import { RegistrationLimits } from './registration-limits.service.js';
 import { SecurityController } from './security.controller.js';
+import { SecurityNotices } from './security-notices.service.js';
 import { SessionsService } from './sessions.service.js';
 import { SignInService } from './sign-in.service.js';
 import { TokensService } from './tokens.service.js';
@@ -26,11 +31,20 @@ import { WebSessionsService } from './web-sessions.service.js';
 @Global()
 @Module({
   imports: [IdentitiesModule],
-  controllers: [AccountsController, HumansController, SecurityController, WebSessionsController],
+  controllers: [
+    AccountsController,
+    EmailController,
+    HumansController,
+    SecurityController,
+    WebSessionsController,
+  ],
   providers: [
     AccountsSweep,
     AttemptsService,
+    CodeRequests,
     CredentialsService,
+    EmailCodesService,
+    EmailService,
     HumanCredentialsService,
     HumanRegistrationService,
     HumanSignInService,
@@ -39,6 +53,7 @@ import { WebSessionsService } from './web-sessions.service.js';
     RecoveryService,
     RegistrationLimits,
     RegistrationService,
+    SecurityNotices,
     SessionsService,
     SignInService,
     TokensService,

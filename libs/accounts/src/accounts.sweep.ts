@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { Database, LOGGER, type Logger } from '@relayger/kernel';
 import { deleteEndedCounters } from './sql/delete-counters.js';
+import { deleteExpiredEmailCodes } from './sql/delete-email-codes.js';
 import { deleteExpiredWebSessions } from './sql/delete-web-sessions.js';
 
 /**
@@ -41,7 +42,8 @@ export class AccountsSweep implements OnApplicationBootstrap, OnApplicationShutd
     try {
       const counters = await deleteEndedCounters(this.database);
       const webSessions = await deleteExpiredWebSessions(this.database);
-      this.log.debug({ counters, webSessions }, 'deleted what has run out');
+      const emailCodes = await deleteExpiredEmailCodes(this.database);
+      this.log.debug({ counters, webSessions, emailCodes }, 'deleted what has run out');
     } catch (err) {
       // The next sweep deletes what this one has not.
       this.log.warn({ err }, 'could not delete what has run out');

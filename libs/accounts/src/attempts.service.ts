@@ -10,8 +10,11 @@ const PER_CLIENT = 100;
 const PER_NUMBER = 1000;
 const HOUR = 3600;
 
-/** Sign-in and recovery are counted apart: a guesser of passwords does not close the way back in. */
-export type AttemptKind = 'sign_in' | 'recovery';
+/**
+ * What is guessed at: a password, a recovery key, a mailed code for recovery or for a new address. Signing in and
+ * recovering are counted apart: a guesser of passwords does not close the way back in.
+ */
+export type AttemptKind = 'sign_in' | 'recovery' | 'recovery_code' | 'verification';
 
 /** Who tries to get in where. */
 export interface Target {
@@ -25,13 +28,16 @@ export interface Target {
 }
 
 function countersFor(kind: AttemptKind, { client, account }: Target): Counter[] {
+  // By key or by code it is one way back in, with one limit a client.
+  const way = kind === 'recovery_code' ? 'recovery' : kind;
   const counters = [
-    counter([kind, 'number and client', account, client], PER_NUMBER_AND_CLIENT, HOUR),
-    counter([kind, 'client', client], PER_CLIENT, HOUR),
+    counter([way, 'number and client', account, client], PER_NUMBER_AND_CLIENT, HOUR),
+    counter([way, 'client', client], PER_CLIENT, HOUR),
   ];
   // A recovery key has 119 bits and needs no limit from all clients together. With one, anybody with enough
-  // addresses could close an owner's last way in.
-  if (kind === 'sign_in') counters.push(counter([kind, 'number', account], PER_NUMBER, HOUR));
+  // addresses could close an owner's last way in. Passwords and codes have one each: guesses at the one lock the
+  // other for nobody.
+  if (kind !== 'recovery') counters.push(counter([kind, 'number', account], PER_NUMBER, HOUR));
   return counters;
 }
 
@@ -51,12 +57,13 @@ export class AttemptsService {
    * guesses cannot exceed a limit by one; it stays counted when `prove` answers null.
    * @returns what was proven, and what was counted: the caller takes that back (`forgive`) in the transaction
    *   that lets the owner in
-   * @throws RelaygerError `too_many_attempts`, `invalid_credentials`, `unavailable`
+   * @throws RelaygerError `too_many_attempts`, `unavailable`, and `refusal` for a wrong secret
    */
   async check<T>(
     kind: AttemptKind,
     target: Target,
     prove: () => Promise<T | null>,
+    refusal: 'invalid_credentials' | 'invalid_code' = 'invalid_credentials',
   ): Promise<{ proven: T; counted: Counted }> {
     const counted = await this.queue.run(() => this.count(countersFor(kind, target)));
     let proven: T | null;
@@ -68,7 +75,7 @@ export class AttemptsService {
       await takeBack(this.database, counted);
       throw error;
     }
-    return proven === null ? fail('invalid_credentials') : { proven, counted };
+    return proven === null ? fail(refusal) : { proven, counted };
   }
 
   /** Takes an attempt back that turned out right. */

@@ -93,6 +93,7 @@ export class CodeRequests implements OnApplicationBootstrap, OnApplicationShutdo
     const email = await findRecoveryEmail(sql, account.identityId);
     if (!email) return;
     const sent = await this.codes.send(sql, 'recovery', account, email.address);
-    if (sent === 'limited') this.log.warn('the quota of recovery mails is used up; one was not sent');
+    if (sent === 'limited')
+      this.log.warn('the quota of recovery mails is used up; one was not sent');
   }
 }

@@ -6,9 +6,12 @@ import {
   fail,
   isWeakPassword,
 } from '@relayger/protocol';
+import { passwordChanged } from './mails/password-changed.js';
+import { recoveryKeyRotated } from './mails/recovery-key-rotated.js';
 import { OwnerProofService } from './owner-proof.service.js';
 import { PasswordsService } from './passwords.service.js';
 import { hashRecoveryKey, newPassword, newRecoveryKey } from './secrets.js';
+import { SecurityNotices } from './security-notices.service.js';
 import { revokeTokens } from './sql/revoke-tokens.js';
 import { updateCredential } from './sql/update-credential.js';
 
@@ -19,6 +22,7 @@ export class CredentialsService {
     private readonly database: Database,
     private readonly owner: OwnerProofService,
     private readonly passwords: PasswordsService,
+    private readonly notices: SecurityNotices,
   ) {}
 
   /**
@@ -38,7 +42,9 @@ export class CredentialsService {
     const revokedSessions = await this.database.transaction(async (sql) => {
       await this.owner.hold(sql, caller, proof);
       await updateCredential(sql, caller.identityId, { passwordHash });
-      return revokeTokens(sql, caller.identityId, { except: proof.tokenId });
+      const revoked = await revokeTokens(sql, caller.identityId, { except: proof.tokenId });
+      await this.notices.tell(sql, caller.identityId, passwordChanged);
+      return revoked;
     });
     return { revokedSessions, ...(chosen === undefined && { password }) };
   }
@@ -58,6 +64,7 @@ export class CredentialsService {
     await this.database.transaction(async (sql) => {
       await this.owner.hold(sql, caller, proof);
       await updateCredential(sql, caller.identityId, { recoveryKeyHash });
+      await this.notices.tell(sql, caller.identityId, recoveryKeyRotated);
     });
     return recoveryKey;
   }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database } from '@relayger/kernel';
+import { Database, type Sql } from '@relayger/kernel';
 import {
   AGENT_SCOPES,
   fail,
@@ -10,20 +10,27 @@ import {
   type RecoverResponse,
 } from '@relayger/protocol';
 import { AttemptsService } from './attempts.service.js';
+import { EmailCodesService } from './email-codes.service.js';
+import { accountRecovered } from './mails/account-recovered.js';
 import { PasswordsService } from './passwords.service.js';
 import { hashRecoveryKey, NO_RECOVERY_KEY, newPassword, newRecoveryKey } from './secrets.js';
+import { SecurityNotices } from './security-notices.service.js';
+import { deleteEmailCodes } from './sql/delete-email-codes.js';
 import { type Account, findAccount } from './sql/find-account.js';
+import { findRecoveryEmail } from './sql/find-recovery-email.js';
 import { lockCredential } from './sql/lock-credential.js';
 import { revokeTokens } from './sql/revoke-tokens.js';
 import { updateCredential } from './sql/update-credential.js';
 import { TokensService } from './tokens.service.js';
 
-/** What the holder of a recovery key has shown, and what the account is to become. */
-interface Recovery {
-  account: Account;
-  keyHash: Buffer;
-  passwordHash: string;
-}
+/** No identity has the nil UUID (RFC 9562 section 5.9). */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** What somebody has shown outside the transaction: the key with this digest, or the code in this row. */
+type Shown = { account: Account } & ({ keyHash: Buffer } | { codeId: string });
+
+/** That, and what the account is to become. */
+type Recovery = Shown & { passwordHash: string };
 
 /** Lets agents back in that have lost their password. */
 @Injectable()
@@ -33,37 +40,39 @@ export class RecoveryService {
     private readonly attempts: AttemptsService,
     private readonly passwords: PasswordsService,
     private readonly tokens: TokensService,
+    private readonly codes: EmailCodesService,
+    private readonly notices: SecurityNotices,
   ) {}
 
   /**
-   * Exchanges the recovery key for a new password, a new key and a session, and ends every other session.
+   * Exchanges the recovery key, or a code that was mailed, for a new password, a new key and a session, and ends every other session.
    * @throws RelaygerError `invalid_number`, `invalid_number_check_digit`, `weak_password`,
    *   `invalid_credentials`, `too_many_attempts`, `unavailable`
    */
   async recover(request: RecoverRequest, client: string): Promise<RecoverResponse> {
     const number = parseNumber(request.number);
-    const { password: chosen, recoveryKey: used } = request;
-    // Before the key is looked at: what everybody can see of a password must not use up an attempt.
+    const { password: chosen, code } = request;
+    // Before the secret is looked at: what everybody can see of a password must not use up an attempt.
     if (chosen !== undefined && isWeakPassword(chosen, { number })) fail('weak_password');
     const password = chosen ?? newPassword();
     const recoveryKey = newRecoveryKey();
 
     const { proven, counted } = await this.attempts.check(
-      'recovery',
+      code === undefined ? 'recovery' : 'recovery_code',
       { client, account: number },
-      () => this.prove(number, used, password, chosen !== undefined),
+      () => this.prove(number, request, password, chosen !== undefined),
     );
-    const { account, keyHash, passwordHash } = proven;
-    const { identityId, handle } = account;
+    const { identityId, handle } = proven.account;
     const { token, expiresAt } = await this.database.transaction(async (sql) => {
-      const credential = await lockCredential(sql, identityId);
-      // Of two recoveries with one key the later finds it replaced.
-      if (!credential?.recoveryKeyHash?.equals(keyHash)) fail('invalid_credentials');
+      await this.spend(sql, proven);
+      const { passwordHash } = proven;
       const recoveryKeyHash = hashRecoveryKey(identityId, recoveryKey);
       await updateCredential(sql, identityId, { passwordHash, recoveryKeyHash });
       await revokeTokens(sql, identityId);
       await this.attempts.forgive(sql, counted);
-      return this.tokens.open(sql, identityId, AGENT_SCOPES);
+      const opened = await this.tokens.open(sql, identityId, AGENT_SCOPES);
+      await this.notices.tell(sql, identityId, accountRecovered);
+      return opened;
     });
     return {
       id: identityId,
@@ -76,18 +85,49 @@ export class RecoveryService {
     };
   }
 
-  /** @throws RelaygerError `weak_password` once the key was right: only its holder may learn the handle */
+  /** @throws RelaygerError `weak_password` once the secret was right: only its holder may learn the handle */
   private async prove(
     number: string,
-    recoveryKey: string,
+    { recoveryKey, code }: RecoverRequest,
     password: string,
     isChosen: boolean,
   ): Promise<Recovery | null> {
     const account = await findAccount(this.database, number);
+    const shown =
+      code === undefined
+        ? this.proveKey(account, recoveryKey ?? '')
+        : await this.proveCode(account, code);
+    if (!shown) return null;
+    if (isChosen && isWeakPassword(password, shown.account)) fail('weak_password');
+    return { ...shown, passwordHash: await this.passwords.hash(password) };
+  }
+
+  private proveKey(account: Account | null, recoveryKey: string): Shown | null {
     const keyHash = hashRecoveryKey(account?.identityId ?? '', recoveryKey);
     const fits = timingSafeEqual(account?.recoveryKeyHash ?? NO_RECOVERY_KEY, keyHash);
-    if (!account || !fits) return null;
-    if (isChosen && isWeakPassword(password, account)) fail('weak_password');
-    return { account, keyHash, passwordHash: await this.passwords.hash(password) };
+    return account && fits ? { account, keyHash } : null;
+  }
+
+  private async proveCode(account: Account | null, code: string): Promise<Shown | null> {
+    // Nobody's codes are looked for too: an unknown number costs what a known one does.
+    const found = await this.codes.find(account?.identityId ?? NOBODY, 'recovery', code);
+    return account && found ? { account, codeId: found.id } : null;
+  }
+
+  /**
+   * Takes the credentials and uses up what was shown. Of two recoveries with one key the later finds it replaced,
+   * and of two with one code the later finds it gone. Codes that were mailed before open nothing after a recovery.
+   */
+  private async spend(sql: Sql, shown: Shown): Promise<void> {
+    const { identityId } = shown.account;
+    const credential = await lockCredential(sql, identityId);
+    const email = await findRecoveryEmail(sql, identityId);
+    const codes = await deleteEmailCodes(sql, identityId);
+    const holds =
+      'keyHash' in shown
+        ? credential?.recoveryKeyHash?.equals(shown.keyHash)
+        : credential &&
+          codes.some(({ id, address }) => id === shown.codeId && address === email?.address);
+    if (!holds) fail('invalid_credentials');
   }
 }

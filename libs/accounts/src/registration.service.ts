@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { IdentitiesService } from '@relayger/identities';
-import { CONFIG, Database } from '@relayger/kernel';
+import { CONFIG, Database, MailOutbox } from '@relayger/kernel';
 import {
   AGENT_SCOPES,
   type AgentRegistration,
@@ -11,6 +11,7 @@ import {
 } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
 import type { AccountsConfig } from './accounts.config.js';
+import { EmailService } from './email.service.js';
 import { PasswordsService } from './passwords.service.js';
 import { RegistrationLimits } from './registration-limits.service.js';
 import { hashRecoveryKey, newAgentHandle, newPassword, newRecoveryKey } from './secrets.js';
@@ -26,6 +27,7 @@ interface NewAccount {
   displayName: string;
   chosenPassword: string | undefined;
   passwordHash: string;
+  email: string | undefined;
 }
 
 /** Lets agents in that nobody knows. */
@@ -37,6 +39,8 @@ export class RegistrationService {
     private readonly passwords: PasswordsService,
     private readonly tokens: TokensService,
     private readonly limits: RegistrationLimits,
+    private readonly emails: EmailService,
+    private readonly outbox: MailOutbox,
     @Inject(CONFIG) private readonly config: AccountsConfig,
   ) {}
 
@@ -66,13 +70,14 @@ export class RegistrationService {
         displayName: displayName ?? handle,
         chosenPassword,
         passwordHash,
+        email,
       }),
     );
     return {
       ...created,
       scopes: [...AGENT_SCOPES],
       ...(chosenPassword === undefined && { password }),
-      ...(email !== undefined && { email: 'unavailable' }),
+      ...(email === undefined && this.outbox.available && { recommended: ['recovery_email'] }),
     };
   }
 
@@ -91,7 +96,8 @@ export class RegistrationService {
     }
   }
 
-  private create({ client, handle, displayName, chosenPassword, passwordHash }: NewAccount) {
+  private create(account: NewAccount) {
+    const { client, handle, displayName, chosenPassword, passwordHash, email } = account;
     const id = uuid();
     const recoveryKey = newRecoveryKey();
     return this.database.transaction(async (sql) => {
@@ -108,7 +114,17 @@ export class RegistrationService {
       const recoveryKeyHash = hashRecoveryKey(id, recoveryKey);
       await insertCredential(sql, id, { passwordHash, recoveryKeyHash });
       const { token, expiresAt } = await this.tokens.open(sql, id, AGENT_SCOPES);
-      return { id, number, handle, token, expiresAt: expiresAt.toISOString(), recoveryKey };
+      const sent =
+        email && (await this.emails.begin(sql, { identityId: id, number, handle }, email));
+      return {
+        id,
+        number,
+        handle,
+        token,
+        expiresAt: expiresAt.toISOString(),
+        recoveryKey,
+        ...(sent && { email: sent === 'queued' ? ('pending' as const) : sent }),
+      };
     });
   }
 }

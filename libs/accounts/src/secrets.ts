@@ -61,6 +61,11 @@ export function hashRecoveryKey(identityId: string, recoveryKey: string): Buffer
   return createHash('sha256').update(`recovery-key:${identityId}:${symbols}`).digest();
 }
 
+/** A code for a mail, `XXXX-XXXX`: 39.6 bits, enough for 15 minutes and limited attempts. */
+export function newEmailCode(): string {
+  return `${drawSymbols(4)}-${drawSymbols(4)}`;
+}
+
 /** A handle for an agent that named none: 8 symbols, 8.5 * 10^11 possibilities. */
 export function newAgentHandle(): string {
   return `agent-${drawSymbols(8).toLowerCase()}`;

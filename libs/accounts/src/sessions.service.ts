@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Principal } from '@relayger/kernel';
+import { Database, MailOutbox, type Principal } from '@relayger/kernel';
 import {
   fail,
   type Recommendation,
@@ -7,6 +7,7 @@ import {
   type Security,
 } from '@relayger/protocol';
 import { requireAgent } from './agent-only.js';
+import { EmailService } from './email.service.js';
 import { findAccount } from './sql/find-account.js';
 import { isTokenOf } from './sql/is-token-of.js';
 import { listSessions } from './sql/list-sessions.js';
@@ -15,26 +16,31 @@ import { revokeTokens, type TokenChoice } from './sql/revoke-tokens.js';
 /** Shows an agent how its account is protected, and ends its sessions. */
 @Injectable()
 export class SessionsService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly emails: EmailService,
+    private readonly outbox: MailOutbox,
+  ) {}
 
   /** @throws RelaygerError `agent_only` */
   async security(caller: Principal): Promise<Security> {
     requireAgent(caller);
-    const [account, sessions] = await Promise.all([
+    const [account, sessions, emails] = await Promise.all([
       findAccount(this.database, caller.number),
       listSessions(this.database, caller.identityId),
+      this.emails.describe(caller.identityId),
     ]);
     const hasPassword = account !== null && account.passwordHash !== null;
     const hasRecoveryKey = account !== null && account.recoveryKeyHash !== null;
     const recommended: Recommendation[] = [];
     if (!hasPassword) recommended.push('password');
     if (!hasRecoveryKey) recommended.push('recovery_key');
+    if (!emails.email && this.outbox.available) recommended.push('recovery_email');
     return {
       number: caller.number,
       hasPassword,
       hasRecoveryKey,
-      email: null,
-      pendingEmail: null,
+      ...emails,
       sessions: sessions.map(({ id, createdAt, lastUsedAt, expiresAt }) => ({
         id,
         createdAt: createdAt.toISOString(),

@@ -40,7 +40,7 @@ export class DiscoveryController {
       registration: {
         enabled: this.config.REGISTRATION_ENABLED,
         // Mail comes with a later version of this server.
-        emailAvailable: false,
+        emailAvailable: this.config.SMTP_URL !== undefined,
         humanPasswordAuth: this.config.HUMAN_PASSWORD_AUTH,
         humanEmailVerificationRequired: false,
         // An address is what a person signs in with, and of no use elsewhere.

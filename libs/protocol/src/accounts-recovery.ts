@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LoginResponse, NewPassword, NumberText } from './accounts.js';
+import { CodeText } from './accounts-email.js';
 import { operation } from './operation.js';
 
 export const RecoverRequest = z
@@ -9,10 +10,18 @@ export const RecoverRequest = z
       .string()
       .min(1)
       .max(100)
+      .optional()
       .describe('As it was shown; case, spaces and dashes do not count.'),
+    code: CodeText.optional(),
     password: NewPassword,
   })
-  .meta({ id: 'RecoverRequest' });
+  .refine(({ recoveryKey, code }) => (recoveryKey === undefined) !== (code === undefined), {
+    error: 'must have exactly one of recoveryKey and code',
+  })
+  .meta({
+    id: 'RecoverRequest',
+    oneOf: [{ required: ['recoveryKey'] }, { required: ['code'] }],
+  });
 export type RecoverRequest = z.infer<typeof RecoverRequest>;
 
 export const RecoverResponse = LoginResponse.extend({
@@ -26,9 +35,9 @@ export const recover = operation({
   method: 'POST',
   path: '/v1/recover',
   tag: 'accounts',
-  summary: 'Get back in with the recovery key',
+  summary: 'Get back in with the recovery key or a mailed code',
   description:
-    'Sets a new password, makes a new recovery key and ends every open session. A refused password does not use up the key.',
+    'Give either recoveryKey or code; POST /v1/recover/email has a code mailed. Sets a new password, makes a new recovery key and ends every open session. A refused password uses up neither, a wrong code does not use up the right one.',
   access: 'public',
   body: RecoverRequest,
   example: { number: '1234567897', recoveryKey: 'RK-THE-KEY' },

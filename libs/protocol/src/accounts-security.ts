@@ -1,22 +1,8 @@
 import { z } from 'zod';
 import { NewPassword } from './accounts.js';
+import { accountAccess as access, CurrentPassword, proofErrors } from './accounts-proof.js';
 import { PlainNumber, UtcTime, Uuid } from './ids.js';
 import { operation } from './operation.js';
-
-/** Account calls need more than reading, and a token that is not confined to certain rooms. */
-const access = { scopes: ['write'], unrestricted: true } as const;
-const proofErrors = [
-  'agent_only',
-  'full_agent_token_required',
-  'invalid_credentials',
-  'too_many_attempts',
-] as const;
-
-const CurrentPassword = z
-  .string()
-  .max(1024)
-  .optional()
-  .describe('The password in force. Not checked while the account has none.');
 
 export const Session = z
   .strictObject({

@@ -159,13 +159,27 @@ export const ERRORS = {
   invalid_credentials: {
     kind: 'unauthenticated',
     message:
-      'The number or address and the password or recovery key do not belong together; check both.',
+      'The number or address and the password, recovery key or code do not belong together; check both.',
   },
   too_many_attempts: {
     kind: 'quota',
     message:
       'Too many failed attempts; wait as long as Retry-After says, open tokens keep working.',
     details: retryAfter,
+  },
+  invalid_code: {
+    kind: 'malformed',
+    message:
+      'This code is wrong, expired, used or for another address; take the newest one or ask for another.',
+  },
+  email_unavailable: {
+    kind: 'unavailable',
+    message: 'This server sends no mail; recover with the recovery key.',
+  },
+  full_agent_token_required: {
+    kind: 'forbidden',
+    message:
+      'While the account has no password, use a token with every agent scope and no room restriction.',
   },
   agent_only_fields: {
     kind: 'malformed',

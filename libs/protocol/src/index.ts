@@ -1,4 +1,5 @@
 export * from './accounts.js';
+export * from './accounts-email.js';
 export * from './accounts-limits.js';
 export * from './accounts-recovery.js';
 export * from './accounts-security.js';

@@ -1,4 +1,5 @@
 import * as accounts from './accounts.js';
+import * as email from './accounts-email.js';
 import * as accountLimits from './accounts-limits.js';
 import * as recovery from './accounts-recovery.js';
 import * as security from './accounts-security.js';
@@ -29,11 +30,15 @@ const operations = [
   accounts.register,
   accounts.login,
   recovery.recover,
+  email.requestRecoveryCode,
   accounts.getMe,
   security.getSecurity,
   security.changePassword,
   security.rotateRecoveryKey,
   security.revokeSessions,
+  email.setRecoveryEmail,
+  email.verifyRecoveryEmail,
+  email.removeRecoveryEmail,
   accountLimits.getLimits,
   humans.humanLogin,
   humans.changeHumanPassword,

@@ -1,0 +1,84 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  Database,
+  MailOutbox,
+  type MailText,
+  Secrets,
+  ServiceAddress,
+  type Transaction,
+} from '@relayger/kernel';
+import { v7 as uuid } from 'uuid';
+import type { MailedAccount } from './mails/about-account.js';
+import { recoveryCode } from './mails/recovery-code.js';
+import { verificationCode } from './mails/verification-code.js';
+import { newEmailCode } from './secrets.js';
+import { insertEmailCode } from './sql/insert-email-code.js';
+import { type EmailCode, listEmailCodes } from './sql/list-email-codes.js';
+
+/** Contract section 2: fifteen minutes. The mails say so too. */
+const USEFUL_FOR = 900;
+
+/** Codes of one purpose are worth nothing for another. */
+export type CodePurpose = 'verification' | 'recovery';
+
+const MAILS: Record<
+  CodePurpose,
+  (account: MailedAccount, origin: string, code: string) => MailText
+> = { verification: verificationCode, recovery: recoveryCode };
+
+/** Mails codes and recognises them. */
+@Injectable()
+export class EmailCodesService {
+  constructor(
+    private readonly database: Database,
+    private readonly outbox: MailOutbox,
+    private readonly secrets: Secrets,
+    private readonly address: ServiceAddress,
+  ) {}
+
+  /**
+   * Mails a new code in the caller's transaction; `limited` and `unavailable` leave everything as it was. Codes
+   * that were sent before stay: otherwise whoever asks for one more would take yours away.
+   */
+  async send(
+    sql: Transaction,
+    purpose: CodePurpose,
+    account: MailedAccount & { identityId: string },
+    address: string,
+  ): ReturnType<MailOutbox['enqueue']> {
+    const code = newEmailCode();
+    const text = MAILS[purpose](account, this.address.origin, code);
+    const enqueued = await this.outbox.enqueue(sql, {
+      ...text,
+      to: address,
+      purpose,
+      usefulFor: USEFUL_FOR,
+    });
+    if (enqueued !== 'queued') return enqueued;
+    const { identityId } = account;
+    const hash = this.hash(identityId, purpose, code);
+    const row = { id: uuid(), identityId, purpose, address, hash, usefulFor: USEFUL_FOR };
+    await insertEmailCode(sql, row);
+    return enqueued;
+  }
+
+  /** The open code of an identity that this text is, or null. It is used up only by whoever deletes it. */
+  async find(identityId: string, purpose: CodePurpose, code: string): Promise<EmailCode | null> {
+    // A server that sends no mail has sent no codes, and may have no key to compare them with.
+    if (!this.outbox.available) return null;
+    const hash = this.hash(identityId, purpose, code);
+    const open = await listEmailCodes(this.database, identityId, purpose);
+    return open.find((candidate) => timingSafeEqual(candidate.hash, hash)) ?? null;
+  }
+
+  /**
+   * SHA-256 bound to identity and purpose, so that a digest copied to another row opens nothing; keyed, because
+   * whoever reads the database could try all 40 bits of a plain one within the quarter of an hour. Spelling does
+   * not count, as with recovery keys.
+   */
+  private hash(identityId: string, purpose: CodePurpose, code: string): Buffer {
+    const symbols = code.toUpperCase().replace(/[\s-]/g, '');
+    return this.secrets.digest('email codes', `${purpose}:${identityId}:${symbols}`);
+  }
+}
