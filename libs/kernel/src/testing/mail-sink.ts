@@ -15,7 +15,9 @@ export interface MailSink {
   readonly mails: readonly ReceivedMail[];
   /** The mails for an address, once there are as many. */
   waitFor(address: string, count?: number): Promise<ReceivedMail[]>;
-  /** The code in the newest of an address's mails, once there are as many. */
+  /** The codes that an address has got so far. */
+  codes(address: string): string[];
+  /** The newest code for an address, once it has got as many. */
   codeFor(address: string, count?: number): Promise<string>;
   /** From now on mails are answered with this SMTP status; null accepts them again. */
   answerWith(status: number | null): void;
@@ -56,7 +58,7 @@ export async function startMailSink(): Promise<MailSink> {
             from: envelope.mailFrom ? envelope.mailFrom.address : '',
           });
           done();
-          for (const look of waiting) look();
+          for (const check of waiting) check();
         });
       },
     });
@@ -70,35 +72,37 @@ export async function startMailSink(): Promise<MailSink> {
     return new Promise((resolve) => server.close(() => resolve()));
   }
 
-  function waitFor(address: string, count = 1): Promise<ReceivedMail[]> {
+  /** What `look` finds, once it finds enough. */
+  function waitUntil<T>(look: () => T[], count: number): Promise<T[]> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        waiting.delete(look);
-        const got = mails.filter(({ to }) => to.includes(address)).length;
-        reject(new Error(`${address} got ${got} mails in ${PATIENCE_MS} ms, expected ${count}`));
+        waiting.delete(check);
+        reject(new Error(`got ${look().length} in ${PATIENCE_MS} ms, expected ${count}`));
       }, PATIENCE_MS);
-      const look = () => {
-        const found = mails.filter(({ to }) => to.includes(address));
+      const check = () => {
+        const found = look();
         if (found.length < count) return;
         clearTimeout(timer);
-        waiting.delete(look);
+        waiting.delete(check);
         resolve(found);
       };
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
   }
+  const mailsFor = (address: string) => mails.filter(({ to }) => to.includes(address));
+  const codes = (address: string) =>
+    mailsFor(address).flatMap(({ text }) => CODE.exec(text)?.[0] ?? []);
 
   await start();
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
-    waitFor,
+    waitFor: (address, count = 1) => waitUntil(() => mailsFor(address), count),
+    codes,
     async codeFor(address, count = 1) {
-      const text = (await waitFor(address, count)).at(-1)?.text ?? '';
-      const [code] = CODE.exec(text) ?? [];
-      if (!code) throw new Error(`there is no code in: ${text}`);
-      return code;
+      const all = await waitUntil(() => codes(address), count);
+      return all.at(-1) as string;
     },
     answerWith: (next) => {
       status = next;
