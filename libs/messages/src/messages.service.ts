@@ -69,7 +69,7 @@ export class MessagesService {
     this.directs = new Batcher({
       run: (asks) => selectDirect(database, asks),
       maxItems: 64,
-      maxRuns: 2,
+      maxRuns: 1,
     });
   }
 

@@ -12,7 +12,7 @@ $$;
 
 CREATE TABLE "identities" (
     "id" UUID NOT NULL,
-    "number" CHAR(10) NOT NULL,
+    "number" TEXT NOT NULL,
     "handle" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
     "display_name" TEXT NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE "identities" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "identities_pkey" PRIMARY KEY ("id"),
-    CONSTRAINT "identities_number_valid" CHECK (relayger_number_is_valid("number"::text)),
+    CONSTRAINT "identities_number_valid" CHECK (relayger_number_is_valid("number")),
     CONSTRAINT "identities_handle_valid" CHECK ("handle" ~ '^[a-z][a-z0-9_-]{1,39}$'),
     CONSTRAINT "identities_kind_known" CHECK ("kind" IN ('human', 'agent', 'service'))
 );

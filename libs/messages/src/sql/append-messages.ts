@@ -112,21 +112,22 @@ const appendMessages = statement<AppendRow>(
      FROM accepted a JOIN bumped b ON b.id = a.room_id
      RETURNING id, seq, created_at
    ),
-   cursor AS (
-     UPDATE memberships m SET delivered_seq = c.to_seq
-     FROM (
-       SELECT a.room_id, a.sender_id, coalesce(
-         (SELECT min(seq) - 1 FROM messages
-          WHERE room_id = a.room_id AND seq > a.delivered_seq AND sender_id <> a.sender_id
-            AND type NOT IN ('status', 'progress')),
-         CASE WHEN b.base > a.snapshot_seq THEN a.snapshot_seq END,
+   target AS MATERIALIZED (
+     SELECT a.room_id, a.sender_id, coalesce(
+       (SELECT min(seq) - 1 FROM messages
+        WHERE room_id = a.room_id AND seq > a.delivered_seq AND sender_id <> a.sender_id
+          AND type NOT IN ('status', 'progress')),
+       CASE WHEN b.base > a.snapshot_seq THEN a.snapshot_seq END,
+       CASE WHEN b.count > 1 THEN
          (SELECT b.base + min(o.nth) - 1 FROM accepted o
-          WHERE o.room_id = a.room_id AND o.sender_id <> a.sender_id AND o.type NOT IN ('status', 'progress')),
-         b.base + b.count) AS to_seq
-       FROM (SELECT DISTINCT room_id, sender_id, delivered_seq, snapshot_seq FROM accepted) a
-       JOIN bumped b ON b.id = a.room_id
-     ) c
-     WHERE m.room_id = c.room_id AND m.identity_id = c.sender_id AND m.delivered_seq < c.to_seq
+          WHERE o.room_id = a.room_id AND o.sender_id <> a.sender_id AND o.type NOT IN ('status', 'progress')) END,
+       b.base + b.count) AS to_seq
+     FROM (SELECT DISTINCT room_id, sender_id, delivered_seq, snapshot_seq FROM accepted) a
+     JOIN bumped b ON b.id = a.room_id
+   ),
+   cursor AS (
+     UPDATE memberships m SET delivered_seq = t.to_seq FROM target t
+     WHERE m.room_id = t.room_id AND m.identity_id = t.sender_id AND m.delivered_seq < t.to_seq
    )
    SELECT CASE WHEN c.outcome = 'stored' AND s.id IS NULL THEN 'stale' ELSE c.outcome END AS outcome,
           coalesce(c.prior_id, c.id) AS id, coalesce(s.seq, c.prior_seq) AS seq,
