@@ -55,6 +55,9 @@ export interface AppendRow {
  *    (contract/http.md section 6). Of messages that others committed after our snapshot we know only that they
  *    exist, from the jump of `last_seq`, so then the cursor stops at what the snapshot saw.
  *
+ * Locks are taken in the order rooms, memberships, each by id, as reading with consume does; where a plan still
+ * mixes them up, PostgreSQL ends one of the two statements and the caller runs it again.
+ *
  * The look-ups are LATERAL with LIMIT 1, so that they are index look-ups in every plan: PostgreSQL expects a
  * hundred rows from the JSON, and a plan made while the tables are small would otherwise join by scanning them.
  */
@@ -124,6 +127,7 @@ const appendMessages = statement<AppendRow>(
        b.base + b.count) AS to_seq
      FROM (SELECT DISTINCT room_id, sender_id, delivered_seq, snapshot_seq FROM accepted) a
      JOIN bumped b ON b.id = a.room_id
+     ORDER BY a.room_id, a.sender_id
    ),
    cursor AS (
      UPDATE memberships m SET delivered_seq = t.to_seq FROM target t
