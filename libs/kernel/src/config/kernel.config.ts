@@ -57,7 +57,9 @@ export const kernelSettings = {
     .default(600)
     .describe('Requests a minute per identity and process.'),
   LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug, trace or silent',
+    })
     .default('info')
     .describe('Log level.'),
   ...mailSettings,
