@@ -4,14 +4,14 @@ import { Batcher } from '../src/database/batcher.js';
 /** A batcher whose runs end when the test says so. */
 function setUp(options: { maxItems: number; maxRuns: number }) {
   const runs: { items: number[]; finish: () => void; fail: (error: Error) => void }[] = [];
-  const batcher = new Batcher<number, string>(
-    (items) =>
+  const batcher = new Batcher<number, string>({
+    run: (items) =>
       new Promise((resolve, reject) => {
         const finish = () => resolve(items.map((item) => `result ${item}`));
         runs.push({ items, finish, fail: reject });
       }),
-    options,
-  );
+    ...options,
+  });
   return { batcher, runs, started: () => runs.map(({ items }) => items) };
 }
 
@@ -90,20 +90,64 @@ test('a failed run fails the calls it carried and no others', async () => {
   expect(await next).toBe('result 4');
 });
 
+describe('a failure that may lie in one item', () => {
+  function isolating() {
+    const runs: number[][] = [];
+    const batcher = new Batcher<number, number>({
+      run: async (items) => {
+        runs.push(items);
+        await turn();
+        if (items.includes(0)) throw new Error('the database is gone');
+        if (items.some((item) => item < 0)) throw new RangeError('bad item');
+        return items;
+      },
+      isolate: (error) => error instanceof RangeError,
+      maxItems: 10,
+      maxRuns: 1,
+    });
+    const settle = async (items: number[]) => {
+      const all = await Promise.allSettled(items.map((item) => batcher.do(item)));
+      return all.map((one) =>
+        one.status === 'fulfilled' ? one.value : (one.reason as Error).message,
+      );
+    };
+    return { runs, settle };
+  }
+
+  test('fails that item alone; the others run again, each by itself', async () => {
+    const { runs, settle } = isolating();
+    expect(await settle([1, -1, 2, -2])).toEqual([1, 'bad item', 2, 'bad item']);
+    expect(runs).toEqual([[1, -1, 2, -2], [1], [-1], [2], [-2]]);
+  });
+
+  test('is not tried again when the item was alone', async () => {
+    const { runs, settle } = isolating();
+    expect(await settle([-1])).toEqual(['bad item']);
+    expect(runs).toEqual([[-1]]);
+  });
+
+  test('is told from one that all items share', async () => {
+    const { runs, settle } = isolating();
+    expect(await settle([1, 0, 2])).toEqual(Array(3).fill('the database is gone'));
+    expect(runs).toHaveLength(1);
+  });
+});
+
 test('a thousand callers in random turns get their own results, in full batches', async () => {
   let busy = 0;
   let most = 0;
   const sizes: number[] = [];
-  const batcher = new Batcher<number, number>(
-    async (items) => {
+  const batcher = new Batcher<number, number>({
+    run: async (items) => {
       sizes.push(items.length);
       most = Math.max(most, ++busy);
       for (let i = 0; i < 3; i++) await turn();
       busy--;
       return items.map((item) => item * 2);
     },
-    { maxItems: 16, maxRuns: 3 },
-  );
+    maxItems: 16,
+    maxRuns: 3,
+  });
   const results = await Promise.all(
     Array.from({ length: 1_000 }, async (_, i) => {
       for (let wait = i % 7; wait > 0; wait--) await turn();

@@ -26,7 +26,8 @@ afterAll(async () => {
 });
 
 async function refused(method: string, path: string, sent: { body?: unknown } = {}) {
-  return refusal(await t.api.raw(method, path, { token: scene.me.token, ...sent }));
+  const headers = { origin: t.origin };
+  return refusal(await t.api.raw(method, path, { token: scene.master, headers, ...sent }));
 }
 const METHODS = [
   'GET',

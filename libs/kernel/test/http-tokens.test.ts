@@ -144,7 +144,12 @@ describe('a token in the query string', () => {
     'is refused by $id, also beside a good header',
     async ({ operation }) => {
       const path = `${pathOf(operation, scene)}?access_token=${good()}`;
-      const reply = await t.api.raw(operation.method, path, { token: good(), expect: 400 });
+      const headers = { origin: t.origin };
+      const reply = await t.api.raw(operation.method, path, {
+        token: good(),
+        headers,
+        expect: 400,
+      });
       expect(refusal(reply, operation).code).toBe('token_in_query');
       expect(reply.text).not.toContain(good());
     },
