@@ -55,6 +55,11 @@ export class Database implements Sql {
     });
     // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
     this.pool.on('error', (err) => log.warn({ err }, 'an idle database connection broke'));
+    // The same for one that breaks while a request holds it: the pool does not listen then, and the request
+    // learns of it from its own query.
+    this.pool.on('connect', (client) => {
+      client.on('error', (err) => log.debug({ err }, 'a database connection broke'));
+    });
     const prefix = (text: string) =>
       `prisma_${createHash('sha1').update(text).digest('base64url')}`;
     this.prisma = new PrismaClient({
