@@ -14,23 +14,29 @@ const SOCKET = new Set([
 const DRIVER =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
 
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}
+
 function codeOf(error: unknown): string {
-  return typeof error === 'object' &&
-    error !== null &&
-    'code' in error &&
-    typeof error.code === 'string'
-    ? error.code
-    : '';
+  const code = field(error, 'code') ?? field(error, 'originalCode');
+  return typeof code === 'string' ? code : '';
 }
 
 /** True when the database cannot be used now; the caller should answer 503 and the client retry. */
 export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (typeof error !== 'object' || error === null) return false;
   const code = codeOf(error);
-  if (UNAVAILABLE.test(code) || SOCKET.has(code) || DRIVER.test(error.message)) return true;
-  // Prisma wraps the driver's error: P1xxx are its connection errors, P2024 its pool timeout.
-  if (/^(P1[0-9]{3}|P2024)$/.test(code)) return true;
-  return error.cause !== undefined && isUnavailable(error.cause);
+  const message = field(error, 'message');
+  if (UNAVAILABLE.test(code) || SOCKET.has(code)) return true;
+  if (typeof message === 'string' && DRIVER.test(message)) return true;
+  // Prisma's own codes: P1xxx are connection errors, P2024 and P2037 a full pool and a full server.
+  if (/^(P1[0-9]{3}|P2024|P2037)$/.test(code)) return true;
+  // For everything else Prisma hides the driver's error in `meta`, as a plain object with the SQLSTATE.
+  const hidden = field(field(error, 'meta'), 'driverAdapterError');
+  return isUnavailable(field(error, 'cause')) || isUnavailable(hidden);
 }
 
 /** True when the statement lost a race and may simply run again: deadlock or serialization failure. */
