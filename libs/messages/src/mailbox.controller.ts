@@ -23,6 +23,8 @@ export class MailboxController {
   ): Promise<MailboxItem[]> {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
+    // The client may have hung up while its token was looked at; then there is no further event.
+    if (reply.raw.destroyed) gone.abort();
     const { items, contactRequests } = await this.mailbox.read(caller, query, gone.signal);
     reply.header(CONTACT_REQUESTS_HEADER, contactRequests);
     return items;

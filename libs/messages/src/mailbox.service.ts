@@ -67,6 +67,8 @@ export class MailboxService {
     gone: AbortSignal,
   ): Promise<MailboxPage> {
     if (consume && !hasScope(caller, 'write')) fail('insufficient_scope', { required: ['write'] });
+    // Nobody would receive what is consumed now, and nobody would end the wait.
+    if (gone.aborted) return { items: [], contactRequests: 0 };
     const ask: MailboxAsk = {
       identityId: caller.identityId,
       roomIds: caller.roomIds,
