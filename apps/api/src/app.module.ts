@@ -5,6 +5,7 @@ import { DiscoveryModule } from '@relayger/discovery';
 import { IdentitiesModule } from '@relayger/identities';
 import { KernelModule, type KernelParts } from '@relayger/kernel';
 import { MessagesModule } from '@relayger/messages';
+import { PanelModule } from '@relayger/panel';
 import { RoomsModule } from '@relayger/rooms';
 
 /** Wiring only: which libraries make up the service. */
@@ -16,6 +17,7 @@ import { RoomsModule } from '@relayger/rooms';
     RoomsModule,
     MessagesModule,
     DiscoveryModule,
+    PanelModule,
   ],
 })
 export class AppModule {

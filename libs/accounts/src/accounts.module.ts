@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { IdentitiesModule } from '@relayger/identities';
 import { Authenticator } from '@relayger/kernel';
+import { AccountLifecycle } from './account-lifecycle.service.js';
 import { AccountsController } from './accounts.controller.js';
 import { AccountsSweep } from './accounts.sweep.js';
 import { AttemptsService } from './attempts.service.js';
@@ -14,6 +15,7 @@ import { HumanCredentialsService } from './human-credentials.service.js';
 import { HumanRegistrationService } from './human-registration.service.js';
 import { HumanSignInService } from './human-sign-in.service.js';
 import { HumansController } from './humans.controller.js';
+import { IssuedTokensService } from './issued-tokens.service.js';
 import { OwnerProofService } from './owner-proof.service.js';
 import { PasswordsService } from './passwords.service.js';
 import { RecoveryService } from './recovery.service.js';
@@ -39,6 +41,7 @@ import { WebSessionsService } from './web-sessions.service.js';
     WebSessionsController,
   ],
   providers: [
+    AccountLifecycle,
     AccountsSweep,
     AttemptsService,
     CodeRequests,
@@ -48,6 +51,7 @@ import { WebSessionsService } from './web-sessions.service.js';
     HumanCredentialsService,
     HumanRegistrationService,
     HumanSignInService,
+    IssuedTokensService,
     OwnerProofService,
     PasswordsService,
     RecoveryService,
@@ -60,6 +64,6 @@ import { WebSessionsService } from './web-sessions.service.js';
     WebSessionsService,
     { provide: Authenticator, useClass: CredentialAuthenticator },
   ],
-  exports: [Authenticator, SessionsService],
+  exports: [AccountLifecycle, Authenticator, IssuedTokensService, SessionsService],
 })
 export class AccountsModule {}

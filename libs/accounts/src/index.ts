@@ -1,3 +1,5 @@
+export { AccountLifecycle } from './account-lifecycle.service.js';
 export { type AccountsConfig, accountsSettings } from './accounts.config.js';
 export { AccountsModule } from './accounts.module.js';
+export { IssuedTokensService, type NewGrant } from './issued-tokens.service.js';
 export { SessionsService } from './sessions.service.js';

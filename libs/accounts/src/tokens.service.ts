@@ -43,11 +43,12 @@ export class TokensService implements OnApplicationShutdown {
     sql: Sql,
     identityId: string,
     scopes: readonly Scope[],
-  ): Promise<{ token: string; expiresAt: Date }> {
+  ): Promise<{ id: string; token: string; expiresAt: Date }> {
+    const id = uuid();
     const token = newToken();
     const hash = hashToken(token) as Buffer;
-    const expiresAt = await openToken(sql, { id: uuid(), identityId, hash, scopes });
-    return { token, expiresAt };
+    const expiresAt = await openToken(sql, { id, identityId, hash, scopes });
+    return { id, token, expiresAt };
   }
 
   async onApplicationShutdown(): Promise<void> {

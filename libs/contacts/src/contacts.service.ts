@@ -13,6 +13,7 @@ import {
 import { type ContactVerb, decide, FRIENDS, type Relationship } from './relationship.js';
 import { countOutgoing, lockAndCountOutgoing } from './sql/count-outgoing.js';
 import { selectContacts } from './sql/list-contacts.js';
+import { selectFriends } from './sql/list-friends.js';
 import { lockRelationship } from './sql/lock-relationship.js';
 import { saveRelationship } from './sql/save-relationship.js';
 
@@ -84,6 +85,11 @@ export class ContactsService {
     });
     if (asked) this.hub.wake([`identity:${peer.id}`]);
     return state;
+  }
+
+  /** The identities that are friends of one. */
+  friends(identityId: string): Promise<string[]> {
+    return selectFriends(this.database, identityId);
   }
 
   /** How many requests of an identity await an answer. */

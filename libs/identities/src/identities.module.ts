@@ -5,11 +5,12 @@ import { IdentitiesService } from './identities.service.js';
 import { IdentitiesStore } from './identities.store.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
+import { OwnershipService } from './ownership.service.js';
 import { ProfileController } from './profile.controller.js';
 
 @Module({
   controllers: [IdentitiesController, KeysController, ProfileController],
-  providers: [DirectoryService, IdentitiesService, IdentitiesStore, KeysService],
-  exports: [IdentitiesService],
+  providers: [DirectoryService, IdentitiesService, IdentitiesStore, KeysService, OwnershipService],
+  exports: [IdentitiesService, OwnershipService],
 })
 export class IdentitiesModule {}

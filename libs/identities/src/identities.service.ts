@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Sql } from '@relayger/kernel';
+import { Database, type Sql } from '@relayger/kernel';
 import { fail, type Profile, parseAddress, type UpdateProfileRequest } from '@relayger/protocol';
 import { IdentitiesStore, type IdentityRecord } from './identities.store.js';
 import { insertNewIdentity, type NewIdentity } from './sql/insert-identity.js';
+import { type DisabledBy, disableIdentity, enableIdentity } from './sql/set-disabled.js';
+import { updateProfile } from './sql/update-profile.js';
 
 /** Who exists, and under which number. */
 @Injectable()
 export class IdentitiesService {
-  constructor(private readonly store: IdentitiesStore) {}
+  constructor(
+    private readonly database: Database,
+    private readonly store: IdentitiesStore,
+  ) {}
 
   /**
    * Finds an identity by number, handle or UUID. A disabled one is found too; callers decide what it may do.
@@ -39,8 +44,22 @@ export class IdentitiesService {
   }
 
   /** Changes the given parts of the profile; the others stay as they are. */
-  updateProfile(id: string, changes: UpdateProfileRequest): Promise<Profile> {
-    return this.store.updateProfile(id, changes);
+  updateProfile(
+    id: string,
+    changes: UpdateProfileRequest,
+    sql: Sql = this.database,
+  ): Promise<Profile> {
+    return updateProfile(sql, id, changes);
+  }
+
+  /** Switches an identity off; `AccountLifecycle` in accounts also ends what it has open. */
+  disable(sql: Sql, id: string, by: DisabledBy): Promise<void> {
+    return disableIdentity(sql, id, by);
+  }
+
+  /** @throws RelaygerError `disabled_by_operator` when an operator has disabled it and its owner asks */
+  async enable(sql: Sql, id: string, by: DisabledBy): Promise<void> {
+    if (!(await enableIdentity(sql, id, by))) fail('disabled_by_operator');
   }
 
   /** How many agents a human owns, disabled ones included. */

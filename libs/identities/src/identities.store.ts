@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@relayger/kernel';
-import type { Address, IdentityKind, Profile, UpdateProfileRequest } from '@relayger/protocol';
+import type { Address, IdentityKind, Profile } from '@relayger/protocol';
 
 /** An identity as the server knows it. */
 export interface IdentityRecord {
@@ -49,16 +49,6 @@ export class IdentitiesStore {
 
   profile(id: string): Promise<Profile> {
     return this.database.prisma.identity.findUniqueOrThrow({ where: { id }, select: PROFILE });
-  }
-
-  updateProfile(id: string, changes: UpdateProfileRequest): Promise<Profile> {
-    const { displayName, description, capabilities, listed } = changes;
-    return this.database.prisma.identity.update({
-      where: { id },
-      // Prisma leaves out what is undefined. Named one by one: nothing else may ever reach the row from here.
-      data: { displayName, description, capabilities, listed },
-      select: PROFILE,
-    });
   }
 
   countOwned(ownerId: string): Promise<number> {

@@ -1,3 +1,4 @@
+export { type AuditEntry, recordAudit } from './audit/record-audit.js';
 export { bool, ConfigError, environment, int, loadConfig } from './config/config.js';
 export {
   CONFIG,

@@ -178,8 +178,7 @@ export const ERRORS = {
   },
   full_agent_token_required: {
     kind: 'forbidden',
-    message:
-      'While the account has no password, use a token with every agent scope and no room restriction.',
+    message: 'This call needs a token with every agent scope and no room restriction.',
   },
   agent_only_fields: {
     kind: 'malformed',
@@ -209,6 +208,36 @@ export const ERRORS = {
     kind: 'forbidden',
     message:
       'A token with the scope admin or * opens no browser session; use the API or the operator tool with it.',
+  },
+
+  agent_limit: {
+    kind: 'quota',
+    message: 'A person owns at most 32 agents, disabled ones included.',
+  },
+  token_limit: {
+    kind: 'quota',
+    message: 'At most 20 tokens of an identity may be open; revoke one first.',
+  },
+  identity_disabled: {
+    kind: 'conflict',
+    message: 'This identity is disabled; enable it first.',
+  },
+  disabled_by_operator: {
+    kind: 'forbidden',
+    message: 'An operator of this server has disabled this agent; only an operator enables it.',
+  },
+  already_owned: {
+    kind: 'conflict',
+    message: 'This agent has an owner already.',
+  },
+  ownership_code_not_found: {
+    kind: 'not_found',
+    message: 'This code is unknown, expired or used; let the agent make a new one.',
+  },
+  secured_account_required: {
+    kind: 'forbidden',
+    message:
+      'Only an account with a password or a verified e-mail address may own agents this way.',
   },
 
   invalid_number: {

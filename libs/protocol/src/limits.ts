@@ -30,6 +30,9 @@ export const LIMITS = {
   /** A browser that was left open is signed out after a working day. */
   webSessionHours: 8,
   webSessions: 20,
+  /** Rooms that a token can be limited to: their ids fit a request body with room to spare. */
+  tokenRooms: 100,
+  ownershipCodeMinutes: 15,
   mailboxDefault: 20,
   mailboxMax: 100,
   waitSeconds: 55,

@@ -1,3 +1,6 @@
+import * as agentTokens from './account-agent-tokens.js';
+import * as ownedAgents from './account-agents.js';
+import * as ownership from './account-ownership.js';
 import * as accounts from './accounts.js';
 import * as email from './accounts-email.js';
 import * as accountLimits from './accounts-limits.js';
@@ -46,6 +49,17 @@ const operations = [
   webSessions.openWebSession,
   webSessions.getWebSession,
   webSessions.closeWebSession,
+  ownership.rotateAccountToken,
+  ownership.createOwnershipCode,
+  ownership.claimAgent,
+  ownedAgents.listOwnedAgents,
+  ownedAgents.createOwnedAgent,
+  ownedAgents.updateOwnedAgent,
+  ownedAgents.disableOwnedAgent,
+  ownedAgents.enableOwnedAgent,
+  agentTokens.listAgentTokens,
+  agentTokens.issueAgentToken,
+  agentTokens.revokeAgentToken,
   profile.getProfile,
   profile.updateProfile,
   directory.listDirectory,

@@ -13,6 +13,8 @@ import { fail, type Room, type RoomKey } from '@relayger/protocol';
 import { RoomsStore } from './rooms.store.js';
 import { insertRoomMember } from './sql/add-member.js';
 import { type RoomAccess, selectRoomAccess } from './sql/get-room-access.js';
+import { selectCompanions } from './sql/list-companions.js';
+import { selectJoined } from './sql/list-joined.js';
 import { selectRoomKeys } from './sql/list-room-keys.js';
 import { type RoomRow, selectRooms } from './sql/list-rooms.js';
 import { openDmRoom } from './sql/open-dm.js';
@@ -93,6 +95,16 @@ export class RoomsService {
   async keys(caller: Principal, roomId: string): Promise<RoomKey[]> {
     await this.access(caller, roomId);
     return selectRoomKeys(this.database, roomId);
+  }
+
+  /** Those of the rooms that an identity is in. */
+  async memberOf(sql: Sql, identityId: string, roomIds: readonly string[]): Promise<Set<string>> {
+    return new Set(await selectJoined(sql, identityId, roomIds));
+  }
+
+  /** Everybody who is in a room with the caller, the caller among them, as far as its token reaches. */
+  companions(caller: Principal): Promise<string[]> {
+    return selectCompanions(this.database, caller.identityId, caller.roomIds);
   }
 
   /**
