@@ -1,5 +1,13 @@
-import { Controller, Res } from '@nestjs/common';
-import { Body, Caller, Operation, Params, type Principal, Query } from '@relayger/kernel';
+import { Controller, Req, Res } from '@nestjs/common';
+import {
+  type ApiRequest,
+  Body,
+  Caller,
+  Operation,
+  Params,
+  type Principal,
+  Query,
+} from '@relayger/kernel';
 import {
   type AckRequest,
   type AckResponse,
@@ -19,13 +27,18 @@ export class MailboxController {
   async read(
     @Caller() caller: Principal,
     @Query() query: { limit?: number; wait?: number; consume?: boolean },
+    @Req() { reauthorize }: ApiRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<MailboxItem[]> {
+    if (!reauthorize) throw new Error('a call with a caller can be authorized again');
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     // The client may have hung up while its token was looked at; then there is no further event.
     if (reply.raw.destroyed) gone.abort();
-    const { items, contactRequests } = await this.mailbox.read(caller, query, gone.signal);
+    const { items, contactRequests } = await this.mailbox.read(caller, query, {
+      gone: gone.signal,
+      reauthorize,
+    });
     reply.header(CONTACT_REQUESTS_HEADER, contactRequests);
     return items;
   }

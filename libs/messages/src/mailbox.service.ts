@@ -33,6 +33,14 @@ interface ReadOptions {
   consume?: boolean | undefined;
 }
 
+/** The client that waits. */
+export interface WaitingConnection {
+  /** Aborted when the client has hung up. */
+  gone: AbortSignal;
+  /** Throws when the client's token is no longer good: a wait may outlive it. */
+  reauthorize: () => Promise<void>;
+}
+
 /** More open waits of one identity than any sensible number of devices; each costs memory on the server. */
 const WAITS_PER_IDENTITY = 32;
 /** Open waits of the process; at about 40 KiB each they stay below half a gigabyte. */
@@ -58,17 +66,17 @@ export class MailboxService {
   /**
    * The caller's pending messages. With `wait`, an empty answer is held until a message, a new membership, a new
    * contact request or the end of the time. Waiting holds no database connection.
-   * @param gone aborted when the client has hung up
-   * @throws RelaygerError `insufficient_scope` (consume needs write), `too_many_waits`
+   * @throws RelaygerError `insufficient_scope` (consume needs write), `too_many_waits`, and `unauthorized` when the
+   *   token ended while the call waited
    */
   async read(
     caller: Principal,
     { limit = LIMITS.mailboxDefault, wait = 0, consume = false }: ReadOptions,
-    gone: AbortSignal,
+    connection: WaitingConnection,
   ): Promise<MailboxPage> {
     if (consume && !hasScope(caller, 'write')) fail('insufficient_scope', { required: ['write'] });
     // Nobody would receive what is consumed now, and nobody would end the wait.
-    if (gone.aborted) return { items: [], contactRequests: 0 };
+    if (connection.gone.aborted) return { items: [], contactRequests: 0 };
     const ask: MailboxAsk = {
       identityId: caller.identityId,
       roomIds: caller.roomIds,
@@ -79,7 +87,7 @@ export class MailboxService {
     if (wait === 0) return toPage(caller, await this.reads.do(ask));
     const leave = this.enter(caller.identityId);
     try {
-      return toPage(caller, await this.readOrWait(caller, ask, wait * 1000, gone));
+      return toPage(caller, await this.readOrWait(caller, ask, wait * 1000, connection));
     } finally {
       leave();
     }
@@ -108,7 +116,7 @@ export class MailboxService {
     caller: Principal,
     ask: MailboxAsk,
     ms: number,
-    gone: AbortSignal,
+    { gone, reauthorize }: WaitingConnection,
   ): Promise<MailboxRow> {
     const deadline = performance.now() + ms;
     const waiter = this.hub.waiter();
@@ -130,6 +138,7 @@ export class MailboxService {
         }
         const end = await waiter.wait(deadline - performance.now());
         if (end === 'closed') return row;
+        await reauthorize();
         row = await this.reads.do(ask);
         // The time is up: this look is the last, and finds what a lost wake would have told.
         if (end === 'timeout') return row;

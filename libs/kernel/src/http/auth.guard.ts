@@ -49,9 +49,10 @@ export class AuthGuard implements CanActivate {
       return true;
     }
 
+    const { access } = operation;
     const principal = await this.identify(request);
-    if (!principal) fail('unauthorized');
     request.principal = principal;
+    request.reauthorize = async () => authorize(await this.identify(request), access);
 
     const rate = this.window.hit(principal.identityId);
     request.rate = rate;
@@ -61,7 +62,7 @@ export class AuthGuard implements CanActivate {
     reply.header('RateLimit-Reset', rate.reset);
     if (rate.exceeded) fail('rate_limited', { retryAfter: rate.reset });
 
-    authorize(principal, operation.access);
+    authorize(principal, access);
     refuseExtras(operation, request);
     return true;
   }
@@ -70,13 +71,16 @@ export class AuthGuard implements CanActivate {
    * An Authorization header decides alone, also when it is wrong: whoever sends one means it, and must not end up
    * as somebody else whose cookie the browser happened to add.
    */
-  private async identify({ headers }: ApiRequest): Promise<Principal | null> {
+  private async identify({ headers }: ApiRequest): Promise<Principal> {
+    let principal: Principal | null = null;
     if (headers.authorization !== undefined) {
       const token = BEARER.exec(headers.authorization)?.[1];
-      return token ? this.authenticator.authenticate(token) : null;
+      if (token) principal = await this.authenticator.authenticate(token);
+    } else {
+      const cookie = readSessionCookie(headers.cookie, this.address.origin);
+      if (cookie) principal = await this.authenticator.authenticateSession(cookie);
     }
-    const cookie = readSessionCookie(headers.cookie, this.address.origin);
-    return cookie ? this.authenticator.authenticateSession(cookie) : null;
+    return principal ?? fail('unauthorized');
   }
 }
 

@@ -6,6 +6,12 @@ import type { RateState } from './rate-window.js';
 export interface ApiRequest extends FastifyRequest {
   /** Set by the auth guard on operations that need a token. */
   principal?: Principal;
+  /**
+   * Looks at the caller's credential once more, for replies that come long after the guard: it may have expired or
+   * been revoked meanwhile. Set together with `principal`.
+   * @throws RelaygerError `unauthorized`, `insufficient_scope`, `room_restricted_token`
+   */
+  reauthorize?: () => Promise<void>;
   /** The caller's rate window after this request; set together with `principal`. */
   rate?: RateState;
   /** Where the request comes from, proxies of ours taken off. Set by the auth guard on every operation. */
