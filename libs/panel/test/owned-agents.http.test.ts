@@ -247,7 +247,8 @@ test.each(CALLS)(
       })
     ).body.id;
     for (const id of [foreign.id, free.id, owner.id, '0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01']) {
-      const params = operation === 'revokeAgentToken' ? { id, tokenId } : { id };
+      const params: Record<string, string> =
+        operation === 'revokeAgentToken' ? { id, tokenId } : { id };
       const reply = await t.api.call(definition, { token: owner.token, params, body, expect: 404 });
       expect(reply.body).toMatchObject({ error: { code: 'not_found' } });
     }
