@@ -13,14 +13,11 @@ import type { MailedAccount } from './mails/about-account.js';
 import { recoveryCode } from './mails/recovery-code.js';
 import { verificationCode } from './mails/verification-code.js';
 import { newEmailCode } from './secrets.js';
-import { insertEmailCode } from './sql/insert-email-code.js';
+import { type CodePurpose, insertEmailCode } from './sql/insert-email-code.js';
 import { type EmailCode, listEmailCodes } from './sql/list-email-codes.js';
 
 /** Contract section 2: fifteen minutes. The mails say so too. */
 const USEFUL_FOR = 900;
-
-/** Codes of one purpose are worth nothing for another. */
-export type CodePurpose = 'verification' | 'recovery';
 
 const MAILS: Record<
   CodePurpose,

@@ -29,6 +29,11 @@ export class EmailService {
     private readonly notices: SecurityNotices,
   ) {}
 
+  /** Whether this server sends mail at all. */
+  get available(): boolean {
+    return this.outbox.available;
+  }
+
   /** What the owner sees: the verified address, and the one whose code is still on its way. */
   async describe(identityId: string): Promise<Pick<Security, 'email' | 'pendingEmail'>> {
     const [verified, [pending]] = await Promise.all([
@@ -51,7 +56,7 @@ export class EmailService {
     address: string,
     password: string | undefined,
   ): Promise<SetRecoveryEmailResponse['state']> {
-    if (!this.outbox.available) fail('email_unavailable');
+    if (!this.available) fail('email_unavailable');
     const proof = await this.owner.prove(caller, client, password);
     return this.database.transaction(async (sql) => {
       await this.owner.hold(sql, caller, proof);

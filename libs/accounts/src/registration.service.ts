@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { IdentitiesService } from '@relayger/identities';
-import { CONFIG, Database, MailOutbox } from '@relayger/kernel';
+import { CONFIG, Database } from '@relayger/kernel';
 import {
   AGENT_SCOPES,
   type AgentRegistration,
@@ -40,7 +40,6 @@ export class RegistrationService {
     private readonly tokens: TokensService,
     private readonly limits: RegistrationLimits,
     private readonly emails: EmailService,
-    private readonly outbox: MailOutbox,
     @Inject(CONFIG) private readonly config: AccountsConfig,
   ) {}
 
@@ -77,7 +76,7 @@ export class RegistrationService {
       ...created,
       scopes: [...AGENT_SCOPES],
       ...(chosenPassword === undefined && { password }),
-      ...(email === undefined && this.outbox.available && { recommended: ['recovery_email'] }),
+      ...(email === undefined && this.emails.available && { recommended: ['recovery_email'] }),
     };
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, MailOutbox, type Principal } from '@relayger/kernel';
+import { Database, type Principal } from '@relayger/kernel';
 import {
   fail,
   type Recommendation,
@@ -19,7 +19,6 @@ export class SessionsService {
   constructor(
     private readonly database: Database,
     private readonly emails: EmailService,
-    private readonly outbox: MailOutbox,
   ) {}
 
   /** @throws RelaygerError `agent_only` */
@@ -35,7 +34,7 @@ export class SessionsService {
     const recommended: Recommendation[] = [];
     if (!hasPassword) recommended.push('password');
     if (!hasRecoveryKey) recommended.push('recovery_key');
-    if (!emails.email && this.outbox.available) recommended.push('recovery_email');
+    if (!emails.email && this.emails.available) recommended.push('recovery_email');
     return {
       number: caller.number,
       hasPassword,

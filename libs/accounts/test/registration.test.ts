@@ -3,6 +3,7 @@ import { createLogger, Database, type Sql } from '@relayger/kernel';
 import { createTestDatabase, type TestDatabase } from '@relayger/kernel/testing';
 import { fail } from '@relayger/protocol';
 import type { AccountsConfig } from '../src/accounts.config.js';
+import type { EmailService } from '../src/email.service.js';
 import { PasswordsService } from '../src/passwords.service.js';
 import { RegistrationService } from '../src/registration.service.js';
 import { RegistrationLimits } from '../src/registration-limits.service.js';
@@ -43,6 +44,7 @@ function registration(times: number, number = '1000000008') {
     new PasswordsService(),
     new TokensService(database, createLogger('silent')),
     new RegistrationLimits(database, config),
+    { available: false } as EmailService,
     config,
   );
   return { service, handles };

@@ -55,14 +55,15 @@ ALTER TABLE "email_codes" ADD CONSTRAINT "email_codes_identity_id_fkey"
   FOREIGN KEY ("identity_id") REFERENCES "identities"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- Requests for a code by somebody who is not signed in, as they came: whether there is an account behind one is
--- looked up after the answer, so that the answer cannot tell. subject is sealed like a mail.
+-- looked up after the answer, at a moment drawn by chance, so that no answer's time can tell. subject is sealed like
+-- a mail.
 CREATE TABLE "code_requests" (
     "id" UUID NOT NULL,
     "purpose" TEXT NOT NULL,
     "subject" BYTEA NOT NULL,
-    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "due_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "code_requests_pkey" PRIMARY KEY ("id"),
     CONSTRAINT "code_requests_purpose_known" CHECK ("purpose" IN ('recovery', 'sign_in'))
 );
-CREATE INDEX "code_requests_created_at_idx" ON "code_requests"("created_at");
+CREATE INDEX "code_requests_due_at_idx" ON "code_requests"("due_at");

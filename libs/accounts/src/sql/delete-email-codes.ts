@@ -1,5 +1,5 @@
 import { type Sql, statement } from '@relayger/kernel';
-import type { CodePurpose } from '../email-codes.service.js';
+import type { CodePurpose } from './insert-email-code.js';
 
 export interface DeletedCode {
   id: string;

@@ -9,10 +9,15 @@ export interface CodeRequest {
 
 const insert = statement(
   'accounts_insert_code_request',
-  `INSERT INTO code_requests (id, purpose, subject) VALUES ($1, $2, $3)`,
+  `INSERT INTO code_requests (id, purpose, subject, due_at)
+   VALUES ($1, $2, $3, now() + $4 * interval '1 ms')`,
 );
 
-/** Stores a request for a code. The same for every number: nothing is looked up here. */
-export async function insertCodeRequest(sql: Sql, request: CodeRequest): Promise<void> {
-  await sql.query(insert, [request.id, request.purpose, request.subject]);
+/** Stores a request for a code, to be looked at after `delayMs`. The same for every number: nothing is looked up. */
+export async function insertCodeRequest(
+  sql: Sql,
+  { id, purpose, subject }: CodeRequest,
+  delayMs: number,
+): Promise<void> {
+  await sql.query(insert, [id, purpose, subject, delayMs]);
 }

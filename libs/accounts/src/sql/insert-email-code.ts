@@ -1,5 +1,7 @@
 import { type Sql, statement } from '@relayger/kernel';
-import type { CodePurpose } from '../email-codes.service.js';
+
+/** What a code is for; one of one purpose is worth nothing for another. */
+export type CodePurpose = 'verification' | 'recovery';
 
 export interface NewEmailCode {
   id: string;

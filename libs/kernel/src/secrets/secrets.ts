@@ -48,11 +48,11 @@ export class SecretBox {
   /** @throws SealError when the text was sealed with another key or for another row, or has been changed */
   open(rowId: string, sealed: Buffer): string {
     const nonce = sealed.subarray(0, NONCE_BYTES);
-    // Without authTagLength Node takes shorter tags too, which are easier to forge.
-    const decipher = createDecipheriv(CIPHER, this.key, nonce, { authTagLength: TAG_BYTES });
-    decipher.setAAD(Buffer.from(rowId));
+    const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
     try {
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      // Without authTagLength Node takes shorter tags too, which are easier to forge.
+      const decipher = createDecipheriv(CIPHER, this.key, nonce, { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(rowId)).setAuthTag(tag);
       const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
       return Buffer.concat([text, decipher.final()]).toString('utf8');
     } catch (cause) {
