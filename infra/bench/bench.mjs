@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { bootstrap, ensureBuild, ensurePrismaClient } from '../scripts/setup.mjs';
 import { paint, seconds, stopWith } from '../scripts/steps.mjs';
+import { Cleanup } from './cleanup.mjs';
 import { HELP, readOptions } from './options.mjs';
 import { load, machine, table } from './report.mjs';
 
@@ -27,17 +28,25 @@ console.log(machine());
 if (load() > 0.5)
   console.log(`Other work is running (load ${load()}): trust the ratios, repeat for the rest.`);
 
-let stage;
+const cleanup = new Cleanup();
 let interrupted = false;
+let opening = Promise.resolve();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
+    if (interrupted) process.exit(130);
     interrupted = true;
-    void Promise.resolve(stage?.close()).finally(() => process.exit(130));
+    // A cluster that is just being created cannot be removed yet.
+    void opening
+      .catch(() => {})
+      .then(() => cleanup.run())
+      .then(() => process.exit(130));
   });
 }
 
 try {
-  stage = await openStage({ waiters: options.sizes.c.waiters, profile: options.profile }, say);
+  const sizes = { waiters: options.sizes.c.waiters, profile: options.profile };
+  opening = openStage(sizes, cleanup, say);
+  const stage = await opening;
   const results = [];
   for (const [name, [title, { measure }]] of Object.entries(measures)) {
     if (!options.chosen.includes(name)) continue;
@@ -54,7 +63,7 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  await stage?.close();
+  await cleanup.run();
 }
 
 function chooseOptions() {

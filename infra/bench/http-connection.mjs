@@ -32,6 +32,7 @@ export class HttpConnection {
   /** Sends the text of a whole request, all of it ASCII, and resolves with `{status, head, body}`. */
   send(request) {
     if (this.#failure) return Promise.reject(this.#failure);
+    if (this.#waiting) return Promise.reject(new Error('this connection waits for a reply'));
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#socket.write(request, 'latin1');

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 export const HELP = `npm run bench -- [options]
 
-Measures the built api against what this machine can do. About two and a half minutes; leave the machine alone meanwhile.
+Measures the built api against what this machine can do. About three minutes; leave the machine alone meanwhile.
 
   --only a,c       only these: a throughput, b latency, c waiters, d fan-out
   --quick          shorter and coarser, about a minute
