@@ -11,6 +11,7 @@ import {
   type Logger,
   MailOutbox,
   Poller,
+  SealError,
   Secrets,
   type Transaction,
 } from '@relayger/kernel';
@@ -20,7 +21,7 @@ import { counter, countIn, usedUp } from './counters.js';
 import { EmailCodesService } from './email-codes.service.js';
 import { findAccount } from './sql/find-account.js';
 import { findRecoveryEmail } from './sql/find-recovery-email.js';
-import { insertCodeRequest } from './sql/insert-code-request.js';
+import { type CodeRequest, insertCodeRequest } from './sql/insert-code-request.js';
 import { lockCredential } from './sql/lock-credential.js';
 import { takeCodeRequest } from './sql/take-code-request.js';
 
@@ -92,9 +93,24 @@ export class CodeRequests implements OnApplicationBootstrap, OnApplicationShutdo
     return this.database.transaction(async (sql) => {
       const request = await takeCodeRequest(sql);
       if (!request) return false;
-      await this.sendRecoveryCode(sql, this.secrets.box(BOX).open(request.id, request.subject));
+      const subject = this.open(request);
+      if (subject !== null) await this.sendRecoveryCode(sql, subject);
       return true;
     });
+  }
+
+  /** What was asked for; null for a request that nobody can read, which must not keep the others waiting. */
+  private open({ id, subject }: CodeRequest): string | null {
+    try {
+      return this.secrets.box(BOX).open(id, subject);
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      this.log.warn(
+        { errorCode: error.code },
+        'dropped a request for a code; is SECRET_KEY another one?',
+      );
+      return null;
+    }
   }
 
   private async sendRecoveryCode(sql: Transaction, number: string): Promise<void> {

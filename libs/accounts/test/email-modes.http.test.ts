@@ -156,10 +156,13 @@ test('a request for a code that a process has taken along when it died is answer
     await one.close();
     const id = randomUUID();
     const subject = new Secrets(Buffer.alloc(32, 'test')).box('code requests').seal(id, number);
-    await t.database.pool.query(
-      `INSERT INTO code_requests (id, purpose, subject, due_at) VALUES ($1, 'recovery', $2, now())`,
-      [id, subject],
-    );
+    // Before it one that nobody can read, because it was sealed for another row.
+    for (const row of [randomUUID(), id]) {
+      await t.database.pool.query(
+        `INSERT INTO code_requests (id, purpose, subject, due_at) VALUES ($1, 'recovery', $2, now())`,
+        [row, subject],
+      );
+    }
     const two = await t.replica({ SMTP_URL });
     await sink.codeFor(address, 2);
     await two.close();

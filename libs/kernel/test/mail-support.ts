@@ -13,7 +13,7 @@ import type { OutgoingMail } from '../src/mail/mail.js';
 import { MailOutbox } from '../src/mail/mail-outbox.js';
 import { SmtpSender } from '../src/mail/smtp-sender.js';
 
-export const KEY = Buffer.alloc(32, 'key');
+const KEY = Buffer.alloc(32, 'key');
 
 /** The mail part of one process. */
 export interface MailProcess {
