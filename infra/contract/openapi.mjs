@@ -109,7 +109,7 @@ function describeOperation(operation, errors) {
     requestParams: { ...(params && { path: params }), ...(query && { query }) },
     ...(body && {
       requestBody: {
-        required: true,
+        required: !body.safeParse(undefined).success,
         content: { [JSON_TYPE]: { schema: body, example: operation.example } },
       },
     }),

@@ -5,6 +5,7 @@ import { DiscoveryModule } from '@relayger/discovery';
 import { IdentitiesModule } from '@relayger/identities';
 import { KernelModule, type KernelParts } from '@relayger/kernel';
 import { MessagesModule } from '@relayger/messages';
+import { OperatorModule } from '@relayger/operator';
 import { PanelModule } from '@relayger/panel';
 import { RoomsModule } from '@relayger/rooms';
 
@@ -18,6 +19,7 @@ import { RoomsModule } from '@relayger/rooms';
     MessagesModule,
     DiscoveryModule,
     PanelModule,
+    OperatorModule,
   ],
 })
 export class AppModule {

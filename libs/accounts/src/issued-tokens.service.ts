@@ -1,26 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Principal, recordAudit, type Sql } from '@relayger/kernel';
-import { fail, type IssuedToken, type Scope, type TokenInfo } from '@relayger/protocol';
+import { type AdminToken, fail, type IssuedToken, type TokenInfo } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
 import { hashToken, newToken } from './secrets.js';
 import { findOpenToken, type TokenGrant } from './sql/find-open-token.js';
+import { holdCredential } from './sql/hold-credential.js';
 import { isSessionOpen } from './sql/is-session-open.js';
 import { isTokenOf } from './sql/is-token-of.js';
-import { insertIssuedToken } from './sql/issue-token.js';
-import { listTokens } from './sql/list-tokens.js';
+import { insertIssuedToken, type NewIssuedToken } from './sql/issue-token.js';
+import { listTokens, type TokenRow } from './sql/list-tokens.js';
 import { lockCredential } from './sql/lock-credential.js';
 import { moveWebSessions } from './sql/move-web-sessions.js';
+import { pageTokens, type TokenPage } from './sql/page-tokens.js';
+import { revokeAnyToken } from './sql/revoke-any-token.js';
 import { revokeTokens } from './sql/revoke-tokens.js';
 import { summarizeTokens, type TokenSummary } from './sql/summarize-tokens.js';
 import { TokensService } from './tokens.service.js';
 
-/** What a token that somebody issues is to grant. */
-export interface NewGrant {
-  scopes: readonly Scope[];
-  roomIds: readonly string[] | null;
-  /** Seconds from now, or the very moment. */
-  expires: number | Date;
-}
+/** What a token that somebody issues is to grant, and until when: at least one of the two is given. */
+export type NewGrant = Pick<NewIssuedToken, 'scopes' | 'roomIds' | 'expiresIn' | 'until'>;
 
 /** Tokens that are issued rather than signed in for: by owners, by operators, and by people to themselves. */
 @Injectable()
@@ -31,23 +29,17 @@ export class IssuedTokensService {
   ) {}
 
   async list(identityId: string): Promise<TokenInfo[]> {
-    const rows = await listTokens(this.database, identityId);
-    return rows.map(({ createdAt, lastUsedAt, expiresAt, ...row }) => ({
-      ...row,
-      createdAt: createdAt.toISOString(),
-      lastUsedAt: lastUsedAt?.toISOString() ?? null,
-      expiresAt: expiresAt.toISOString(),
-    }));
+    return (await listTokens(this.database, identityId)).map(describe);
+  }
+
+  /** Open tokens of the whole server, the newest first; for operators. */
+  async page(page: TokenPage): Promise<AdminToken[]> {
+    return (await pageTokens(this.database, page)).map(describe);
   }
 
   /** Count and last use, for those of the identities that ever had a token. */
   summarize(identityIds: readonly string[]): Promise<TokenSummary[]> {
     return summarizeTokens(this.database, identityIds);
-  }
-
-  /** An open token and what it grants; null for every other. */
-  find(sql: Sql, tokenId: string): Promise<TokenGrant | null> {
-    return findOpenToken(sql, tokenId);
   }
 
   /**
@@ -71,12 +63,31 @@ export class IssuedTokensService {
   }
 
   /**
+   * Ends a token that another is to take the place of, inside the caller's transaction.
+   * @param identityId null for a token of anybody
+   * @returns what it granted; null when it was not open, or not of this identity
+   */
+  async retire(sql: Sql, tokenId: string, identityId: string | null): Promise<TokenGrant | null> {
+    const grant = await findOpenToken(sql, tokenId);
+    if (!grant || (identityId !== null && grant.identityId !== identityId)) return null;
+    // The lock of everything that opens and ends sessions. Whoever held it may have replaced the same token.
+    await holdCredential(sql, grant.identityId);
+    const revoked = await revokeTokens(sql, grant.identityId, { only: tokenId });
+    return revoked === 1 ? grant : null;
+  }
+
+  /**
    * Revokes a token of an identity; one that has ended before counts as revoked.
    * @returns false when the identity never had such a token
    */
   async revoke(sql: Sql, identityId: string, tokenId: string): Promise<boolean> {
     const revoked = await revokeTokens(sql, identityId, { only: tokenId });
     return revoked > 0 || (await isTokenOf(sql, tokenId, identityId));
+  }
+
+  /** Revokes a token of anybody, for operators. @returns whose it is, or null when there is none */
+  revokeAny(sql: Sql, tokenId: string): Promise<string | null> {
+    return revokeAnyToken(sql, tokenId);
   }
 
   /**
@@ -89,7 +100,7 @@ export class IssuedTokensService {
     const { identityId, kind } = caller;
     if (kind !== 'human') fail('human_only');
     return this.database.transaction(async (sql) => {
-      // The lock of everything that ends sessions: otherwise a token could appear just after they had all ended.
+      // Otherwise a token could appear just after all had been ended.
       await lockCredential(sql, identityId);
       const issued = await (caller.tokenId === null
         ? this.openFor(sql, caller)
@@ -106,10 +117,13 @@ export class IssuedTokensService {
   }
 
   private async replace(sql: Sql, identityId: string, tokenId: string): Promise<IssuedToken> {
-    const old = await findOpenToken(sql, tokenId);
+    const old = await this.retire(sql, tokenId, identityId);
     if (!old) fail('unauthorized');
-    await revokeTokens(sql, identityId, { only: tokenId });
-    const issued = await this.issue(sql, identityId, { ...old, expires: old.expiresAt });
+    const issued = await this.issue(sql, identityId, {
+      scopes: old.scopes,
+      roomIds: old.roomIds,
+      until: old.expiresAt,
+    });
     await moveWebSessions(sql, tokenId, issued.id);
     return issued;
   }
@@ -122,4 +136,13 @@ export class IssuedTokensService {
     const { id, token, expiresAt } = await this.tokens.open(sql, identityId, scopes);
     return { id, token, scopes: [...scopes], roomIds: null, expiresAt: expiresAt.toISOString() };
   }
+}
+
+function describe<Row extends TokenRow>({ createdAt, lastUsedAt, expiresAt, ...row }: Row) {
+  return {
+    ...row,
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    expiresAt: expiresAt.toISOString(),
+  };
 }

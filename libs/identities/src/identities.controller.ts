@@ -9,7 +9,7 @@ export class IdentitiesController {
 
   @Operation(getIdentity)
   async get(@Params() { address }: { address: string }): Promise<Identity> {
-    const { disabledAt: _, ...identity } = await this.identities.resolveActive(address);
+    const { disabledAt: _, role: __, ...identity } = await this.identities.resolveActive(address);
     return identity;
   }
 }

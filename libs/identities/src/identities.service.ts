@@ -3,6 +3,7 @@ import { Database, type Sql } from '@relayger/kernel';
 import { fail, type Profile, parseAddress, type UpdateProfileRequest } from '@relayger/protocol';
 import { IdentitiesStore, type IdentityRecord } from './identities.store.js';
 import { insertNewIdentity, type NewIdentity } from './sql/insert-identity.js';
+import { type FullRecord, getFullRecord, listIdentities } from './sql/list-identities.js';
 import { type DisabledBy, disableIdentity, enableIdentity } from './sql/set-disabled.js';
 import { updateProfile } from './sql/update-profile.js';
 
@@ -60,6 +61,16 @@ export class IdentitiesService {
   /** @throws RelaygerError `disabled_by_operator` when an operator has disabled it and its owner asks */
   async enable(sql: Sql, id: string, by: DisabledBy): Promise<void> {
     if (!(await enableIdentity(sql, id, by))) fail('disabled_by_operator');
+  }
+
+  /** A page of all identities by handle, for operators. */
+  page(after: string | undefined, limit: number): Promise<FullRecord[]> {
+    return listIdentities(this.database, after, limit);
+  }
+
+  /** @throws RelaygerError `not_found` */
+  async get(id: string, sql: Sql = this.database): Promise<FullRecord> {
+    return (await getFullRecord(sql, id)) ?? fail('not_found');
   }
 
   /** How many agents a human owns, disabled ones included. */

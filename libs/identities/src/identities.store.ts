@@ -8,6 +8,7 @@ export interface IdentityRecord {
   number: string;
   handle: string;
   kind: IdentityKind;
+  role: 'member' | 'admin';
   displayName: string;
   description: string;
   capabilities: string[];
@@ -37,6 +38,7 @@ export class IdentitiesStore {
         number: true,
         handle: true,
         kind: true,
+        role: true,
         displayName: true,
         description: true,
         capabilities: true,
@@ -44,7 +46,9 @@ export class IdentitiesStore {
         disabledAt: true,
       },
     });
-    return row && { ...row, kind: row.kind as IdentityKind };
+    return (
+      row && { ...row, kind: row.kind as IdentityKind, role: row.role as IdentityRecord['role'] }
+    );
   }
 
   profile(id: string): Promise<Profile> {

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { IssuedTokensService } from '@relayger/accounts';
 import { OwnershipService } from '@relayger/identities';
-import { Database, recordAudit, type Sql } from '@relayger/kernel';
+import { Database, recordAudit } from '@relayger/kernel';
 import {
   fail,
   type IssueAgentTokenRequest,
   type IssuedToken,
   LIMITS,
-  RelaygerError,
   type TokenInfo,
 } from '@relayger/protocol';
 import { RoomsService } from '@relayger/rooms';
@@ -35,8 +34,8 @@ export class AgentTokensService {
     const { scopes, roomIds = null, expiresIn = DEFAULT_LIFETIME } = request;
     return this.database.transaction(async (sql) => {
       await this.ownership.get(sql, ownerId, agentId);
-      if (roomIds) await this.requireJoined(sql, agentId, roomIds);
-      const issued = await this.tokens.issue(sql, agentId, { scopes, roomIds, expires: expiresIn });
+      if (roomIds) await this.rooms.requireJoined(sql, agentId, roomIds);
+      const issued = await this.tokens.issue(sql, agentId, { scopes, roomIds, expiresIn });
       await recordAudit(sql, {
         actorId: ownerId,
         action: 'token.issue',
@@ -56,17 +55,5 @@ export class AgentTokensService {
       const entry = { action: 'token.revoke', subjectId: agentId, tokenId } as const;
       await recordAudit(sql, { actorId: ownerId, ...entry });
     });
-  }
-
-  /** A room that does not exist and one that the agent is not in are the same to an owner. */
-  private async requireJoined(sql: Sql, agentId: string, roomIds: readonly string[]) {
-    const joined = await this.rooms.memberOf(sql, agentId, roomIds);
-    const issues = roomIds.flatMap((id, i) =>
-      joined.has(id)
-        ? []
-        : [{ path: `body.roomIds[${i}]`, message: 'must be a room of the agent' }],
-    );
-    if (issues.length > 0)
-      throw new RelaygerError('invalid_request', { issues: issues.slice(0, 8) });
   }
 }

@@ -240,6 +240,16 @@ export const ERRORS = {
       'Only an account with a password or a verified e-mail address may own agents this way.',
   },
 
+  admin_role_required: {
+    kind: 'forbidden',
+    message: 'Only an administrator may do this: a person with that role, not the scope alone.',
+  },
+  scope_not_allowed: {
+    kind: 'forbidden',
+    message:
+      'This token cannot have one of these scopes: leave out what its identity, the old token or your own token may not do.',
+  },
+
   invalid_number: {
     kind: 'malformed',
     message: 'Give a number of exactly 10 digits that does not start with 0.',

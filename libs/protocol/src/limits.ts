@@ -33,6 +33,11 @@ export const LIMITS = {
   /** Rooms that a token can be limited to: their ids fit a request body with room to spare. */
   tokenRooms: 100,
   ownershipCodeMinutes: 15,
+  /** An operator's token may outlive an ordinary one, but not be forgotten. */
+  issuedTokenDays: 365,
+  reasonBytes: 500,
+  adminPageDefault: 50,
+  adminPageMax: 100,
   mailboxDefault: 20,
   mailboxMax: 100,
   waitSeconds: 55,

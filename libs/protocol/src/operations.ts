@@ -6,6 +6,9 @@ import * as email from './accounts-email.js';
 import * as accountLimits from './accounts-limits.js';
 import * as recovery from './accounts-recovery.js';
 import * as security from './accounts-security.js';
+import * as adminTokens from './admin-tokens.js';
+import * as users from './admin-users.js';
+import * as audit from './audit.js';
 import * as contacts from './contacts.js';
 import * as directory from './directory.js';
 import * as discovery from './discovery.js';
@@ -60,6 +63,13 @@ const operations = [
   agentTokens.listAgentTokens,
   agentTokens.issueAgentToken,
   agentTokens.revokeAgentToken,
+  users.listUsers,
+  users.createUser,
+  users.updateUser,
+  adminTokens.listTokens,
+  adminTokens.issueToken,
+  adminTokens.revokeToken,
+  audit.listAudit,
   profile.getProfile,
   profile.updateProfile,
   directory.listDirectory,

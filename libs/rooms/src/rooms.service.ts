@@ -9,7 +9,7 @@ import {
   type Sql,
   WakeHub,
 } from '@relayger/kernel';
-import { fail, type Room, type RoomKey } from '@relayger/protocol';
+import { fail, failField, type Room, type RoomKey } from '@relayger/protocol';
 import { RoomsStore } from './rooms.store.js';
 import { insertRoomMember } from './sql/add-member.js';
 import { type RoomAccess, selectRoomAccess } from './sql/get-room-access.js';
@@ -97,9 +97,15 @@ export class RoomsService {
     return selectRoomKeys(this.database, roomId);
   }
 
-  /** Those of the rooms that an identity is in. */
-  async memberOf(sql: Sql, identityId: string, roomIds: readonly string[]): Promise<Set<string>> {
-    return new Set(await selectJoined(sql, identityId, roomIds));
+  /**
+   * Makes sure that a token's list has only rooms that its identity is in. One that does not exist and one that it
+   * is not in are the same to whoever issues the token.
+   * @throws RelaygerError `invalid_request`
+   */
+  async requireJoined(sql: Sql, identityId: string, roomIds: readonly string[]): Promise<void> {
+    const joined = new Set(await selectJoined(sql, identityId, roomIds));
+    const missing = roomIds.findIndex((id) => !joined.has(id));
+    if (missing >= 0) failField(`body.roomIds[${missing}]`, 'must be a room of the identity');
   }
 
   /** Everybody who is in a room with the caller, the caller among them, as far as its token reaches. */
