@@ -11,6 +11,8 @@ import { CredentialsService } from './credentials.service.js';
 import { EmailController } from './email.controller.js';
 import { EmailService } from './email.service.js';
 import { EmailCodesService } from './email-codes.service.js';
+import { EmailSignInController } from './email-sign-in.controller.js';
+import { EmailSignInService } from './email-sign-in.service.js';
 import { HumanCredentialsService } from './human-credentials.service.js';
 import { HumanRegistrationService } from './human-registration.service.js';
 import { HumanSignInService } from './human-sign-in.service.js';
@@ -36,6 +38,7 @@ import { WebSessionsService } from './web-sessions.service.js';
   controllers: [
     AccountsController,
     EmailController,
+    EmailSignInController,
     HumansController,
     SecurityController,
     WebSessionsController,
@@ -48,6 +51,7 @@ import { WebSessionsService } from './web-sessions.service.js';
     CredentialsService,
     EmailCodesService,
     EmailService,
+    EmailSignInService,
     HumanCredentialsService,
     HumanRegistrationService,
     HumanSignInService,

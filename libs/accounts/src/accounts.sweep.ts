@@ -5,6 +5,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Database, LOGGER, type Logger } from '@relayger/kernel';
+import { deleteOldCodeRequests } from './sql/delete-code-requests.js';
 import { deleteEndedCounters } from './sql/delete-counters.js';
 import { deleteExpiredEmailCodes } from './sql/delete-email-codes.js';
 import { deleteExpiredWebSessions } from './sql/delete-web-sessions.js';
@@ -43,7 +44,11 @@ export class AccountsSweep implements OnApplicationBootstrap, OnApplicationShutd
       const counters = await deleteEndedCounters(this.database);
       const webSessions = await deleteExpiredWebSessions(this.database);
       const emailCodes = await deleteExpiredEmailCodes(this.database);
-      this.log.debug({ counters, webSessions, emailCodes }, 'deleted what has run out');
+      const codeRequests = await deleteOldCodeRequests(this.database);
+      this.log.debug(
+        { counters, webSessions, emailCodes, codeRequests },
+        'deleted what has run out',
+      );
     } catch (err) {
       // The next sweep deletes what this one has not.
       this.log.warn({ err }, 'could not delete what has run out');

@@ -11,10 +11,15 @@ const PER_NUMBER = 1000;
 const HOUR = 3600;
 
 /**
- * What is guessed at: a password, a recovery key, a mailed code for recovery or for a new address. Signing in and
- * recovering are counted apart: a guesser of passwords does not close the way back in.
+ * What is guessed at: a password, a recovery key, a mailed code for one of these or for a new address. Signing in
+ * and recovering are counted apart: a guesser of passwords does not close the way back in.
  */
-export type AttemptKind = 'sign_in' | 'recovery' | 'recovery_code' | 'verification';
+export type AttemptKind =
+  | 'sign_in'
+  | 'sign_in_code'
+  | 'recovery'
+  | 'recovery_code'
+  | 'verification';
 
 /** Who tries to get in where. */
 export interface Target {
@@ -28,8 +33,8 @@ export interface Target {
 }
 
 function countersFor(kind: AttemptKind, { client, account }: Target): Counter[] {
-  // By key or by code it is one way back in, with one limit a client.
-  const way = kind === 'recovery_code' ? 'recovery' : kind;
+  // By code or otherwise it is one way in, and one way back in, with one limit a client.
+  const way = kind.replace(/_code$/, '');
   const counters = [
     counter([way, 'number and client', account, client], PER_NUMBER_AND_CLIENT, HOUR),
     counter([way, 'client', client], PER_CLIENT, HOUR),

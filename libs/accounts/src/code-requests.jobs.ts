@@ -19,10 +19,11 @@ import { fail, parseNumber } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
 import { counter, countIn, usedUp } from './counters.js';
 import { EmailCodesService } from './email-codes.service.js';
+import { EmailSignInService } from './email-sign-in.service.js';
+import { foldAddress } from './human-address.js';
 import { findAccount } from './sql/find-account.js';
 import { findRecoveryEmail } from './sql/find-recovery-email.js';
 import { type CodeRequest, insertCodeRequest } from './sql/insert-code-request.js';
-import { lockCredential } from './sql/lock-credential.js';
 import { takeCodeRequest } from './sql/take-code-request.js';
 
 const BOX = 'code requests';
@@ -49,6 +50,7 @@ export class CodeRequests implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly secrets: Secrets,
     private readonly outbox: MailOutbox,
     private readonly codes: EmailCodesService,
+    private readonly signIn: EmailSignInService,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
     const options = { name: 'answering requests for codes', everyMs: LOOK_MS, log };
@@ -63,13 +65,22 @@ export class CodeRequests implements OnApplicationBootstrap, OnApplicationShutdo
     return this.poller.stop();
   }
 
-  /**
-   * Asks for a recovery code. Beyond the client's limit the request is dropped without a word: the contract
-   * answers ok always.
-   * @throws RelaygerError `invalid_number`, `invalid_number_check_digit`, `email_unavailable`
-   */
-  async askForRecovery(text: string, client: string): Promise<void> {
-    const number = parseNumber(text);
+  /** @throws RelaygerError `invalid_number`, `invalid_number_check_digit`, `email_unavailable` */
+  askForRecovery(number: string, client: string): Promise<void> {
+    return this.ask('recovery', parseNumber(number), client);
+  }
+
+  /** @throws RelaygerError `email_unavailable` */
+  askForSignIn(email: string, client: string): Promise<void> {
+    return this.ask('sign_in', foldAddress(email), client);
+  }
+
+  /** Beyond the client's limit a request is dropped without a word: the contract answers ok always. */
+  private async ask(
+    purpose: CodeRequest['purpose'],
+    subject: string,
+    client: string,
+  ): Promise<void> {
     if (!this.outbox.available) fail('email_unavailable');
     const limit = [counter(['code request', 'client', client], PER_CLIENT, HOUR)];
     if ((await usedUp(this.database, limit)) !== null) return;
@@ -77,9 +88,9 @@ export class CodeRequests implements OnApplicationBootstrap, OnApplicationShutdo
       const { retryAfter } = await countIn(sql, limit);
       if (retryAfter !== null) return;
       const id = uuid();
-      const subject = this.secrets.box(BOX).seal(id, number);
+      const sealed = this.secrets.box(BOX).seal(id, subject);
       const delay = randomInt(SPREAD_MS);
-      await insertCodeRequest(sql, { id, purpose: 'recovery', subject }, delay);
+      await insertCodeRequest(sql, { id, purpose, subject: sealed }, delay);
       sql.afterCommit(() => this.wakeIn(delay));
     });
   }
@@ -94,7 +105,9 @@ export class CodeRequests implements OnApplicationBootstrap, OnApplicationShutdo
       const request = await takeCodeRequest(sql);
       if (!request) return false;
       const subject = this.open(request);
-      if (subject !== null) await this.sendRecoveryCode(sql, subject);
+      if (subject === null) return true;
+      if (request.purpose === 'recovery') await this.sendRecoveryCode(sql, subject);
+      else await this.signIn.send(sql, subject);
       return true;
     });
   }
@@ -115,13 +128,7 @@ export class CodeRequests implements OnApplicationBootstrap, OnApplicationShutdo
 
   private async sendRecoveryCode(sql: Transaction, number: string): Promise<void> {
     const account = await findAccount(sql, number);
-    if (!account) return;
-    // The lock keeps the address from changing before the code is stored: codes for another one must be gone.
-    await lockCredential(sql, account.identityId);
-    const email = await findRecoveryEmail(sql, account.identityId);
-    if (!email) return;
-    const sent = await this.codes.send(sql, 'recovery', account, email.address);
-    if (sent === 'limited')
-      this.log.warn('the quota of recovery mails is used up; one was not sent');
+    const email = account && (await findRecoveryEmail(sql, account.identityId));
+    if (email) await this.codes.sendTo(sql, 'recovery', account, email.address);
   }
 }

@@ -1,7 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   Database,
+  LOGGER,
+  type Logger,
   MailOutbox,
   type MailText,
   Secrets,
@@ -11,10 +13,13 @@ import {
 import { v7 as uuid } from 'uuid';
 import type { MailedAccount } from './mails/about-account.js';
 import { recoveryCode } from './mails/recovery-code.js';
+import { signInCode } from './mails/sign-in-code.js';
 import { verificationCode } from './mails/verification-code.js';
 import { newEmailCode } from './secrets.js';
+import { findRecoveryEmail } from './sql/find-recovery-email.js';
 import { type CodePurpose, insertEmailCode } from './sql/insert-email-code.js';
 import { type EmailCode, listEmailCodes } from './sql/list-email-codes.js';
+import { lockCredential } from './sql/lock-credential.js';
 
 /** Contract section 2: fifteen minutes. The mails say so too. */
 const USEFUL_FOR = 900;
@@ -22,7 +27,15 @@ const USEFUL_FOR = 900;
 const MAILS: Record<
   CodePurpose,
   (account: MailedAccount, origin: string, code: string) => MailText
-> = { verification: verificationCode, recovery: recoveryCode };
+> = { verification: verificationCode, recovery: recoveryCode, sign_in: signInCode };
+
+/** No identity has the nil UUID (RFC 9562 section 5.9). */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** An account that a code can be for. */
+export interface MailableAccount extends MailedAccount {
+  identityId: string;
+}
 
 /** Mails codes and recognises them. */
 @Injectable()
@@ -32,6 +45,7 @@ export class EmailCodesService {
     private readonly outbox: MailOutbox,
     private readonly secrets: Secrets,
     private readonly address: ServiceAddress,
+    @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   /**
@@ -41,7 +55,7 @@ export class EmailCodesService {
   async send(
     sql: Transaction,
     purpose: CodePurpose,
-    account: MailedAccount & { identityId: string },
+    account: MailableAccount,
     address: string,
   ): ReturnType<MailOutbox['enqueue']> {
     const code = newEmailCode();
@@ -60,12 +74,38 @@ export class EmailCodesService {
     return enqueued;
   }
 
-  /** The open code of an identity that this text is, or null. It is used up only by whoever deletes it. */
-  async find(identityId: string, purpose: CodePurpose, code: string): Promise<EmailCode | null> {
+  /**
+   * Mails a code that somebody has asked for without being signed in, and who is answered alike whatever becomes
+   * of it. The credentials are taken so that the address cannot change before the code is stored: what changes it
+   * ends the codes that are there.
+   */
+  async sendTo(
+    sql: Transaction,
+    purpose: CodePurpose,
+    account: MailableAccount,
+    address: string,
+  ): Promise<void> {
+    await lockCredential(sql, account.identityId);
+    const verified = await findRecoveryEmail(sql, account.identityId);
+    if (verified?.address !== address) return;
+    if ((await this.send(sql, purpose, account, address)) === 'limited') {
+      this.log.warn({ purpose }, 'a quota of mails is used up; a code was not sent');
+    }
+  }
+
+  /**
+   * The open code of an identity that this text is, or null. It is used up only by whoever deletes it.
+   * @param identityId null for somebody who does not exist, who costs the same
+   */
+  async find(
+    identityId: string | null,
+    purpose: CodePurpose,
+    code: string,
+  ): Promise<EmailCode | null> {
     // A server that sends no mail has sent no codes, and may have no key to compare them with.
     if (!this.outbox.available) return null;
-    const hash = this.hash(identityId, purpose, code);
-    const open = await listEmailCodes(this.database, identityId, purpose);
+    const hash = this.hash(identityId ?? NOBODY, purpose, code);
+    const open = await listEmailCodes(this.database, identityId ?? NOBODY, purpose);
     return open.find((candidate) => timingSafeEqual(candidate.hash, hash)) ?? null;
   }
 

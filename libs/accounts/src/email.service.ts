@@ -3,8 +3,7 @@ import { Database, MailOutbox, type Principal, type Transaction } from '@relayge
 import { fail, type Security, type SetRecoveryEmailResponse } from '@relayger/protocol';
 import { requireAgent } from './agent-only.js';
 import { AttemptsService } from './attempts.service.js';
-import { EmailCodesService } from './email-codes.service.js';
-import type { MailedAccount } from './mails/about-account.js';
+import { EmailCodesService, type MailableAccount } from './email-codes.service.js';
 import { emailChanged } from './mails/email-changed.js';
 import { emailRemoved } from './mails/email-removed.js';
 import { OwnerProofService } from './owner-proof.service.js';
@@ -68,7 +67,7 @@ export class EmailService {
   /** Mails the code, and forgets another address that awaits one. The caller holds the account's credentials. */
   async begin(
     sql: Transaction,
-    account: MailedAccount & { identityId: string },
+    account: MailableAccount,
     address: string,
   ): ReturnType<MailOutbox['enqueue']> {
     const enqueued = await this.codes.send(sql, 'verification', account, address);

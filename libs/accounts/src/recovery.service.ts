@@ -23,9 +23,6 @@ import { revokeTokens } from './sql/revoke-tokens.js';
 import { updateCredential } from './sql/update-credential.js';
 import { TokensService } from './tokens.service.js';
 
-/** No identity has the nil UUID (RFC 9562 section 5.9). */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
-
 /** What somebody has shown outside the transaction: the key with this digest, or the code in this row. */
 type Shown = { account: Account } & ({ keyHash: Buffer } | { codeId: string });
 
@@ -110,7 +107,7 @@ export class RecoveryService {
 
   private async proveCode(account: Account | null, code: string): Promise<Shown | null> {
     // Nobody's codes are looked for too: an unknown number costs what a known one does.
-    const found = await this.codes.find(account?.identityId ?? NOBODY, 'recovery', code);
+    const found = await this.codes.find(account?.identityId ?? null, 'recovery', code);
     return account && found ? { account, codeId: found.id } : null;
   }
 

@@ -43,11 +43,12 @@ export class TokensService implements OnApplicationShutdown {
     sql: Sql,
     identityId: string,
     scopes: readonly Scope[],
+    roomIds: readonly string[] | null = null,
   ): Promise<{ id: string; token: string; expiresAt: Date }> {
     const id = uuid();
     const token = newToken();
     const hash = hashToken(token) as Buffer;
-    const expiresAt = await openToken(sql, { id, identityId, hash, scopes });
+    const expiresAt = await openToken(sql, { id, identityId, hash, scopes, roomIds });
     return { id, token, expiresAt };
   }
 

@@ -3,7 +3,7 @@ import type { TestApi } from '@relayger/api/testing';
 import { from } from './support.js';
 
 const ROUND = 40;
-const ROUNDS = 4;
+const ROUNDS = 8;
 
 function median(samples: readonly number[]): number {
   return samples.toSorted((a, b) => a - b)[samples.length >> 1] as number;

@@ -14,6 +14,7 @@ export * from './audit-actions.js';
 export * from './contacts.js';
 export * from './directory.js';
 export * from './discovery.js';
+export * from './email-sign-in.js';
 export * from './errors.js';
 export * from './humans.js';
 export * from './identities.js';

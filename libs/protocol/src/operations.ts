@@ -12,6 +12,7 @@ import * as audit from './audit.js';
 import * as contacts from './contacts.js';
 import * as directory from './directory.js';
 import * as discovery from './discovery.js';
+import * as emailSignIn from './email-sign-in.js';
 import * as humans from './humans.js';
 import * as identities from './identities.js';
 import * as invites from './invites.js';
@@ -49,6 +50,8 @@ const operations = [
   humans.humanLogin,
   humans.changeHumanPassword,
   humans.recoverHuman,
+  emailSignIn.sendSignInCode,
+  emailSignIn.signInByEmail,
   webSessions.openWebSession,
   webSessions.getWebSession,
   webSessions.closeWebSession,

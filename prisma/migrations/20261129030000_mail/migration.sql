@@ -32,6 +32,7 @@ CREATE TABLE "recovery_emails" (
 
     CONSTRAINT "recovery_emails_pkey" PRIMARY KEY ("identity_id")
 );
+CREATE INDEX "recovery_emails_address_idx" ON "recovery_emails"("address");
 ALTER TABLE "recovery_emails" ADD CONSTRAINT "recovery_emails_identity_id_fkey"
   FOREIGN KEY ("identity_id") REFERENCES "identities"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 

@@ -2,8 +2,8 @@ import { type Sql, statement } from '@relayger/kernel';
 
 export interface CodeRequest {
   id: string;
-  purpose: 'recovery';
-  /** Sealed. */
+  purpose: 'recovery' | 'sign_in';
+  /** Sealed: a number for a recovery, an address for a sign-in. */
   subject: Buffer;
 }
 

@@ -1,7 +1,7 @@
 import { type Sql, statement } from '@relayger/kernel';
 
 /** What a code is for; one of one purpose is worth nothing for another. */
-export type CodePurpose = 'verification' | 'recovery';
+export type CodePurpose = 'verification' | 'recovery' | 'sign_in';
 
 export interface NewEmailCode {
   id: string;

@@ -6,6 +6,7 @@ export interface NewToken {
   identityId: string;
   hash: Buffer;
   scopes: readonly Scope[];
+  roomIds: readonly string[] | null;
 }
 
 // clock_timestamp() and not now(): transactions that waited for the identity's lock began before the one they
@@ -18,8 +19,8 @@ const insertToken = statement<{ expiresAt: Date }>(
                     WHERE identity_id = $2 AND revoked_at IS NULL AND expires_at > now()
                     ORDER BY created_at DESC, id DESC OFFSET ${LIMITS.openTokens - 1})
    )
-   INSERT INTO access_tokens (id, identity_id, hash, scopes, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, clock_timestamp(), now() + interval '${LIMITS.tokenDays} days')
+   INSERT INTO access_tokens (id, identity_id, hash, scopes, room_restricted, room_ids, created_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5::uuid[] IS NOT NULL, coalesce($5, '{}'), clock_timestamp(), now() + interval '${LIMITS.tokenDays} days')
    RETURNING expires_at AS "expiresAt"`,
 );
 
@@ -29,6 +30,7 @@ const insertToken = statement<{ expiresAt: Date }>(
  * @returns when it expires
  */
 export async function openToken(sql: Sql, token: NewToken): Promise<Date> {
-  const rows = await sql.query(insertToken, [token.id, token.identityId, token.hash, token.scopes]);
+  const { id, identityId, hash, scopes, roomIds } = token;
+  const rows = await sql.query(insertToken, [id, identityId, hash, scopes, roomIds]);
   return (rows[0] as { expiresAt: Date }).expiresAt;
 }
