@@ -26,7 +26,9 @@ const { openStage } = await import('./stage.mjs');
 const say = (text) => console.log(paint('dim', `  ${text}`));
 console.log(machine());
 if (load() > 0.5)
-  console.log(`Other work is running (load ${load()}): trust the ratios, repeat for the rest.`);
+  console.log(
+    `Other work is running (load ${load()}): the figures prove little, repeat when it is quiet.`,
+  );
 
 const cleanup = new Cleanup();
 let interrupted = false;

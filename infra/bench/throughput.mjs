@@ -89,7 +89,7 @@ export async function measure(stage, { rounds, seconds }, say) {
 const rate = ({ perSecond, p50, p99 }) =>
   `${Math.round(perSecond)}/s (p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms)`;
 
-/** CPU milliseconds of a request; unlike rates they barely change when others use the machine. */
+/** CPU milliseconds of a request; when others use the machine they change less than rates. */
 function cpuMeter({ postmaster }, { pid }) {
   if (!hasProc()) return () => ({});
   const before = { server: cpuSeconds(pid), postgres: familyCpu(postmaster) };
