@@ -6,10 +6,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
 let t: TestApi;
+let closed: Awaited<ReturnType<TestApi['replica']>> | undefined;
 beforeAll(async () => {
   t = await startTestApi({ REQUESTS_PER_MINUTE: '1234' });
 });
-afterAll(() => t.close());
+afterAll(async () => {
+  await closed?.close();
+  await t.close();
+});
 
 function artefact(name: string): string {
   return readFileSync(new URL(`../../../openapi/${name}`, import.meta.url), 'utf8');
@@ -44,7 +48,7 @@ test('the policy names this server, and its addresses lead somewhere', async () 
 });
 
 test('registration.enabled says what registering then answers', async () => {
-  const closed = await t.replica({ REGISTRATION_ENABLED: 'false' });
+  closed = await t.replica({ REGISTRATION_ENABLED: 'false' });
   const { body } = await closed.api.call('getDiscovery', { expect: 200 });
   expect(body.registration.enabled).toBe(false);
   const refused = await closed.api.call('register', { body: { kind: 'agent' }, expect: 403 });
@@ -52,7 +56,6 @@ test('registration.enabled says what registering then answers', async () => {
   // Who is in stays in.
   const { token } = await t.agent();
   await closed.api.call('getMe', { token, expect: 200 });
-  await closed.close();
 });
 
 test('the guide for agents speaks of this server only, and leaves no blank unfilled', async () => {

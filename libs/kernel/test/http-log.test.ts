@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi, textMessage } from '@relayger/api/testing';
 import { createLogger } from '@relayger/kernel';
 import { type ApiClient, createApiClient } from '@relayger/kernel/testing';
@@ -38,10 +39,14 @@ afterAll(async () => {
   await t.close();
 });
 
-/** The lines about one request, once it is answered. */
+/** A line is written when the answer has left, which the client may see first. */
+async function written(part: string): Promise<void> {
+  for (const end = Date.now() + 5_000; !text.includes(part) && Date.now() < end; ) await sleep(5);
+  expect(text).toContain(part);
+}
+
 async function linesAbout(requestId: string): Promise<Line[]> {
-  // The line is written when the answer has left, which the client may see first.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await written(`"requestId":"${requestId}","method"`);
   const lines = text
     .trim()
     .split('\n')
@@ -93,7 +98,7 @@ test('no secret and no text of anybody reaches the log, whatever happens to the 
   const message = textMessage('a private text');
   await api.call('sendDirect', { token, body: { target: peer.number, message }, expect: 201 });
   await api.call('readMailbox', { token: peer.token, expect: 200 });
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await written('/v1/mailbox');
 
   expect(text).toContain(me.id);
   const secrets = [token, peer.token, password, 'wrong password', peer.password as string];

@@ -7,7 +7,7 @@ import {
   type TestAgent,
   type TestApi,
 } from '@relayger/api/testing';
-import { OPERATIONS, type Operation, type Scope } from '@relayger/protocol';
+import { OPERATIONS, type Operation, SCOPES, type Scope } from '@relayger/protocol';
 import {
   CALLS,
   paramsOf,
@@ -37,11 +37,10 @@ beforeAll(async () => {
     revoked: await openToken(t, scene.me, { revoked: true }),
     disabled: gone.token,
   };
-  restricted = await openToken(t, scene.me, { roomIds: [scene.room] });
+  restricted = await openToken(t, scene.me, { roomIds: [scene.room], scopes: ['*'] });
   narrow = new Map();
   for (const lacking of new Set(WITH_TOKEN.flatMap(scopesOf))) {
-    const all: Scope[] = ['read', 'write', 'rooms', 'tasks', 'approvals', 'files', 'contacts'];
-    const scopes = all.filter((scope) => scope !== lacking);
+    const scopes = SCOPES.filter((scope) => scope !== lacking && scope !== '*');
     narrow.set(lacking, await openToken(t, scene.me, { scopes }));
   }
   before = await stored(t);
