@@ -5,7 +5,6 @@ import {
   Database,
   isRetryable,
   isUnavailable,
-  mayUseRoom,
   type Principal,
   violatedConstraint,
   WakeHub,
@@ -25,7 +24,6 @@ import { sentMessage, toMessage } from './envelope.js';
 import { fingerprint } from './fingerprint.js';
 import { type AppendItem, type AppendRow, insertMessages } from './sql/append-messages.js';
 import { selectMessages } from './sql/list-messages.js';
-import { type DirectRow, selectDirect } from './sql/resolve-direct.js';
 
 /** A message as it came in: checked, with the exact bytes of its payload and the id of its request. */
 export interface Draft {
@@ -50,7 +48,6 @@ const ATTEMPTS = 6;
 @Injectable()
 export class MessagesService {
   private readonly appends: Batcher<AppendItem, AppendRow>;
-  private readonly directs: Batcher<Parameters<typeof selectDirect>[1][number], DirectRow | null>;
 
   constructor(
     private readonly database: Database,
@@ -63,13 +60,8 @@ export class MessagesService {
     this.appends = new Batcher({
       run: (items) => insertMessages(database, items),
       maxItems: 64,
-      maxRuns: 2,
-      isolate: (error) => !isUnavailable(error),
-    });
-    this.directs = new Batcher({
-      run: (asks) => selectDirect(database, asks),
-      maxItems: 64,
       maxRuns: 1,
+      isolate: (error) => !isUnavailable(error),
     });
   }
 
@@ -79,8 +71,7 @@ export class MessagesService {
    *   `contact_unavailable`, `idempotency_conflict`
    */
   async send(caller: Principal, roomId: string, draft: Draft): Promise<Sent> {
-    if (!mayUseRoom(caller, roomId)) fail('not_found');
-    const item = toItem(caller, roomId, draft);
+    const item = toItem(caller, { room: roomId }, draft);
     const row = await settle(async () => accepted(await this.appends.do(item), draft));
     return this.finish(caller, draft, roomId, row);
   }
@@ -90,17 +81,18 @@ export class MessagesService {
    * @throws RelaygerError as `send`, and `invalid_target`, `insufficient_scope`, `room_restricted_token`
    */
   async sendDirect(caller: Principal, target: string, draft: Draft): Promise<Sent> {
-    const address = parseAddress(target, 'body.target');
-    const found = await this.directs.do({ senderId: caller.identityId, target: address });
-    if (!found) fail('not_found');
-    if (found.target_id === caller.identityId) fail('invalid_target');
-    if (found.room_id) return this.send(caller, found.room_id, draft);
+    const item = toItem(caller, { target: parseAddress(target, 'body.target') }, draft);
+    const found = await settle(async () => {
+      const row = await this.appends.do(item);
+      return row.outcome === 'no_dm' ? row : accepted(row, draft);
+    });
+    if (found.room_id !== null) return this.finish(caller, draft, found.room_id, found);
 
     const peer = await this.identities.resolveActive(target, 'body.target');
     const { room, row } = await settle(() =>
       this.database.transaction(async (sql) => {
         const room = await this.rooms.openDm(sql, caller, peer);
-        const [row] = await insertMessages(sql, [toItem(caller, room.id, draft)]);
+        const [row] = await insertMessages(sql, [toItem(caller, { room: room.id }, draft)]);
         return { room, row: accepted(row as AppendRow, draft) };
       }),
     );
@@ -152,8 +144,12 @@ function accepted(row: AppendRow, { path }: Draft): AppendRow {
       throw new StaleAppend();
     case 'conflict':
       return fail('idempotency_conflict');
+    case 'no_target':
+    case 'no_dm':
     case 'no_room':
       return fail('not_found');
+    case 'self':
+      return fail('invalid_target');
     case 'closed':
       return fail('contact_required');
     case 'blocked':
@@ -191,14 +187,15 @@ async function settle<T>(work: () => Promise<T>): Promise<T> {
 
 function toItem(
   caller: Principal,
-  roomId: string,
+  to: AppendItem['to'],
   { message, rawPayload, traceId, path }: Draft,
 ): AppendItem {
   checkReferences(message, path);
   return {
     id: uuid(),
-    roomId,
+    to,
     senderId: caller.identityId,
+    allowedRooms: caller.roomIds,
     clientMessageId: message.clientMessageId,
     fingerprint: fingerprint(message, rawPayload),
     type: message.type,

@@ -1,10 +1,14 @@
 import { type Sql, statement } from '@relayger/kernel';
+import type { Address } from '@relayger/protocol';
 
 /** One message to store. JSON texts are stored as they are, byte by byte. */
 export interface AppendItem {
   id: string;
-  roomId: string;
+  /** A room, or the identity whose direct conversation with the sender is meant. */
+  to: { room: string } | { target: Address };
   senderId: string;
+  /** Rooms that the sender's token is limited to; null means no limit. */
+  allowedRooms: readonly string[] | null;
   clientMessageId: string;
   /** SHA-256, hex. */
   fingerprint: string;
@@ -22,6 +26,9 @@ export type AppendOutcome =
   | 'stored'
   | 'repeated'
   | 'conflict'
+  | 'no_target'
+  | 'self'
+  | 'no_dm'
   | 'no_room'
   | 'closed'
   | 'blocked'
@@ -34,6 +41,8 @@ export interface AppendRow {
   outcome: AppendOutcome;
   /** Of the stored message, or of the one that this key had stored before. */
   id: string;
+  /** Null when there is no conversation with the target yet (`no_dm`), or no target. */
+  room_id: string | null;
   seq: string;
   trace_id: string;
   created_at: Date;
@@ -42,16 +51,18 @@ export interface AppendRow {
 /**
  * The hottest write. One statement, one transaction, any number of messages:
  *
- * 1. `checked` reads room, membership, gate, references and an earlier message under the same key, all in the
+ * 1. `item` finds the direct conversation of an address: three look-ups by unique index instead of an OR over three
+ *    columns, which would use none. A disabled identity cannot be addressed.
+ * 2. `checked` reads room, membership, gate, references and an earlier message under the same key, all in the
  *    statement's snapshot.
- * 2. `bumped` takes the room row and raises `last_seq`. The row lock is held until commit, so sequences become
+ * 3. `bumped` takes the room row and raises `last_seq`. The row lock is held until commit, so sequences become
  *    visible in commit order and a reader that passed N never misses N-1. While the lock was awaited, somebody
  *    may have been removed or blocked: that raised `access_version`, the row no longer matches the snapshot's
  *    value, nothing is stored and the outcome is `stale` (the caller runs the statement again).
- * 3. `stored` inserts. A parallel retry of the same key that committed after our snapshot trips the unique
+ * 4. `stored` inserts. A parallel retry of the same key that committed after our snapshot trips the unique
  *    index; the whole statement is undone, sequences included, so there is no gap. The caller runs it again and
  *    then sees the earlier message.
- * 4. `cursor` moves the sender's mailbox up to the first message of somebody else that still waits
+ * 5. `cursor` moves the sender's mailbox up to the first message of somebody else that still waits
  *    (contract/http.md section 6). Of messages that others committed after our snapshot we know only that they
  *    exist, from the jump of `last_seq`, so then the cursor stops at what the snapshot saw.
  *
@@ -64,16 +75,30 @@ export interface AppendRow {
 const appendMessages = statement<AppendRow>(
   'messages_append',
   `WITH item AS MATERIALIZED (
-     SELECT * FROM json_to_recordset($1::json) AS i(
-       ord int, id uuid, room_id uuid, sender_id uuid, key uuid, fingerprint text, type text, payload json,
-       reply_to uuid, mentions uuid[], recipients uuid[], attention json, trace_id uuid)
+     SELECT i.*, d.target_id, coalesce(i.room, d.room_id) AS room_id
+     FROM json_to_recordset($1::json) AS i(
+       ord int, id uuid, room uuid, target_kind text, target text, sender_id uuid, allowed_rooms uuid[], key uuid,
+       fingerprint text, type text, payload json, reply_to uuid, mentions uuid[], recipients uuid[],
+       attention json, trace_id uuid)
+     LEFT JOIN LATERAL (
+       SELECT t.id AS target_id,
+              (SELECT id FROM rooms
+               WHERE dm_low = least(t.id, i.sender_id) AND dm_high = greatest(t.id, i.sender_id)) AS room_id
+       FROM (SELECT id, disabled_at FROM identities WHERE i.target_kind = 'number' AND number = i.target
+             UNION ALL SELECT id, disabled_at FROM identities WHERE i.target_kind = 'handle' AND handle = i.target
+             UNION ALL SELECT id, disabled_at FROM identities
+               WHERE i.target_kind = 'id' AND id = CASE WHEN i.target_kind = 'id' THEN i.target::uuid END) AS t
+       WHERE t.disabled_at IS NULL LIMIT 1) AS d ON i.target_kind IS NOT NULL
    ),
    checked AS MATERIALIZED (
      SELECT i.*, r.last_seq AS snapshot_seq, r.access_version, m.delivered_seq,
             prior.id AS prior_id, prior.seq AS prior_seq, prior.trace_id AS prior_trace,
             prior.created_at AS prior_at,
             CASE
-              WHEN m.room_id IS NULL THEN 'no_room'
+              WHEN i.target_kind IS NOT NULL AND i.target_id IS NULL THEN 'no_target'
+              WHEN i.target_id = i.sender_id THEN 'self'
+              WHEN i.room_id IS NULL THEN 'no_dm'
+              WHEN m.room_id IS NULL OR i.room_id <> ALL (i.allowed_rooms) THEN 'no_room'
               WHEN prior.id IS NOT NULL THEN
                 CASE WHEN prior.fingerprint = decode(i.fingerprint, 'hex') THEN 'repeated' ELSE 'conflict' END
               WHEN r.gate <> 'open' THEN r.gate
@@ -134,7 +159,7 @@ const appendMessages = statement<AppendRow>(
      WHERE m.room_id = t.room_id AND m.identity_id = t.sender_id AND m.delivered_seq < t.to_seq
    )
    SELECT CASE WHEN c.outcome = 'stored' AND s.id IS NULL THEN 'stale' ELSE c.outcome END AS outcome,
-          coalesce(c.prior_id, c.id) AS id, coalesce(s.seq, c.prior_seq) AS seq,
+          coalesce(c.prior_id, c.id) AS id, c.room_id, coalesce(s.seq, c.prior_seq) AS seq,
           coalesce(c.prior_trace, c.trace_id) AS trace_id, coalesce(s.created_at, c.prior_at) AS created_at
    FROM checked c LEFT JOIN stored s ON s.id = c.id
    ORDER BY c.ord`,
@@ -142,14 +167,25 @@ const appendMessages = statement<AppendRow>(
 
 /** Stores messages; answers one row an item, in their order. */
 export function insertMessages(sql: Sql, items: readonly AppendItem[]): Promise<AppendRow[]> {
-  // Built by hand around the raw payloads: parsing and writing them again would change their bytes.
-  const records = items.map(
-    (item, ord) =>
-      `{"ord":${ord},"id":"${item.id}","room_id":"${item.roomId}","sender_id":"${item.senderId}",` +
-      `"key":"${item.clientMessageId}","fingerprint":"${item.fingerprint}","type":"${item.type}",` +
-      `"payload":${item.payload},"reply_to":${JSON.stringify(item.replyTo)},` +
-      `"mentions":${JSON.stringify(item.mentions)},"recipients":${JSON.stringify(item.recipients)},` +
-      `"attention":${item.attention},"trace_id":"${item.traceId}"}`,
-  );
+  // Put together around the raw payloads: parsing and writing them again would change their bytes.
+  const records = items.map(({ to, ...item }, ord) => {
+    const fields = {
+      ord,
+      id: item.id,
+      ...('room' in to
+        ? { room: to.room }
+        : { target_kind: to.target.kind, target: to.target.value }),
+      sender_id: item.senderId,
+      allowed_rooms: item.allowedRooms,
+      key: item.clientMessageId,
+      fingerprint: item.fingerprint,
+      type: item.type,
+      reply_to: item.replyTo,
+      mentions: item.mentions,
+      recipients: item.recipients,
+      trace_id: item.traceId,
+    };
+    return `${JSON.stringify(fields).slice(0, -1)},"payload":${item.payload},"attention":${item.attention}}`;
+  });
   return sql.query(appendMessages, [`[${records.join(',')}]`]);
 }
