@@ -157,5 +157,5 @@ export const unblockContact = contactAction(
   'unblock',
   'removed',
   'Lift your block',
-  'The friendship does not come back; ask for contact again.',
+  'The friendship does not come back; ask for contact again. What they had declined before stays declined.',
 );

@@ -99,6 +99,7 @@ export function operationErrors(op: Operation): ErrorCode[] {
     if (op.access.scopes.length > 0) codes.add('insufficient_scope');
     if (op.access.unrestricted) codes.add('room_restricted_token');
   }
-  if (op.body) codes.add('body_too_large').add('unsupported_media_type');
+  // Also where no body is taken: it is read, and refused, before that is known.
+  if (op.method !== 'GET') codes.add('body_too_large').add('unsupported_media_type');
   return [...codes].sort();
 }

@@ -13,7 +13,8 @@ $$;
 CREATE TABLE "identities" (
     "id" UUID NOT NULL,
     "number" TEXT NOT NULL,
-    "handle" TEXT NOT NULL,
+    -- Lists are ordered by it: bytewise on every server, whatever its locale.
+    "handle" TEXT COLLATE "C" NOT NULL,
     "kind" TEXT NOT NULL,
     "display_name" TEXT NOT NULL,
     "description" TEXT NOT NULL DEFAULT '',
@@ -36,7 +37,7 @@ CREATE INDEX "identities_owner_id_idx" ON "identities"("owner_id");
 -- else, so rows are not deleted either (an identity is disabled instead).
 CREATE FUNCTION relayger_identity_is_permanent() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP = 'DELETE' THEN
+  IF TG_OP IN ('DELETE', 'TRUNCATE') THEN
     RAISE EXCEPTION 'identities are permanent: disable the identity instead' USING ERRCODE = 'restrict_violation';
   END IF;
   IF NEW.id <> OLD.id OR NEW.number <> OLD.number OR NEW.kind <> OLD.kind THEN
@@ -47,6 +48,8 @@ END
 $$;
 CREATE TRIGGER identities_permanent BEFORE UPDATE OR DELETE ON "identities"
   FOR EACH ROW EXECUTE FUNCTION relayger_identity_is_permanent();
+CREATE TRIGGER identities_not_truncated BEFORE TRUNCATE ON "identities"
+  FOR EACH STATEMENT EXECUTE FUNCTION relayger_identity_is_permanent();
 
 CREATE TABLE "credentials" (
     "identity_id" UUID NOT NULL,

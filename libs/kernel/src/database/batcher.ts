@@ -56,6 +56,7 @@ export class Batcher<Item, Result> {
   private async settle(batch: Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await this.options.run(batch.map(({ item }) => item));
+      if (results.length !== batch.length) throw new Error('a batch must answer every item');
       for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result);
     } catch (error) {
       if (batch.length > 1 && this.options.isolate?.(error)) {

@@ -8,6 +8,7 @@ import { v7 as uuid } from 'uuid';
 import type { Logger } from '../log/logger.js';
 import { errorReply, toRelaygerError } from './errors.js';
 import { isOriginAllowed } from './origin-rule.js';
+import { hasKeyEndingInBackslash } from './raw-json.js';
 import type { ApiRequest } from './request.js';
 import type { ServiceAddress } from './service-address.js';
 
@@ -61,8 +62,7 @@ export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyA
 
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(securityHeaders(address.origin, request.routeOptions.url));
-    if (!isOriginAllowed(request, address.origin))
-      return done(new RelaygerError('origin_not_allowed'));
+    if (!isOriginAllowed(request, address)) return done(new RelaygerError('origin_not_allowed'));
     // The parsed names: percent-encoding must not carry a token past this check.
     const names = Object.keys(request.query as object);
     if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase())))
@@ -109,6 +109,10 @@ function parseJson(request: FastifyRequest, body: Buffer): unknown {
     failField('body', 'is not valid UTF-8');
   }
   if (text === '') failField('body', 'is empty but was announced as JSON; send at least {}');
+  // V8 keeps a key that ends in a backslash in a cache where later documents find it under other keys
+  // (nodejs/node#63785): one agent's message would corrupt the next one's.
+  if (hasKeyEndingInBackslash(text))
+    failField('body', 'must not have a key that ends in a backslash');
   (request as ApiRequest).rawBody = text;
   try {
     // Refuses __proto__ and constructor.prototype keys, which would reach into objects that are merged later.

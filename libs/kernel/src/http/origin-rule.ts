@@ -1,5 +1,6 @@
 import { OPERATIONS } from '@relayger/protocol';
 import type { FastifyRequest } from 'fastify';
+import type { ServiceAddress } from './service-address.js';
 import { readSessionCookie } from './session-cookie.js';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
@@ -21,12 +22,12 @@ const SPECIAL = new Map(
  *
  * It is decided before the body is read and before anybody knows whether the cookie is worth anything.
  */
-export function isOriginAllowed(request: FastifyRequest, own: string): boolean {
+export function isOriginAllowed(request: FastifyRequest, own: ServiceAddress): boolean {
   const { origin, cookie } = request.headers;
-  if (origin !== undefined) return origin === own;
+  if (origin !== undefined) return own.isOwn(origin);
   const operation = SPECIAL.get(`${request.method} ${request.routeOptions.url}`);
   if (operation?.ownOrigin) return false;
-  if (readSessionCookie(cookie, own) === undefined) return true;
+  if (readSessionCookie(cookie, own.origin) === undefined) return true;
   const query = request.query as Record<string, unknown>;
   const flag = operation?.changesWith && query[operation.changesWith];
   return SAFE.has(request.method) && (flag === undefined || flag === '0');

@@ -27,13 +27,31 @@ export function rawMember(json: string, path: readonly string[]): string | undef
   return json.slice(start, end);
 }
 
+/** Whether a key of a JSON document ends in a backslash. The text need not be valid JSON. */
+export function hasKeyEndingInBackslash(json: string): boolean {
+  // Such a key is written with `\\"` or `\u005c"` at its end; few documents have either, so few are read string by string.
+  if (!/\\\\"|\\u005c"/i.test(json)) return false;
+  for (let at = json.indexOf('"'); at >= 0 && at < json.length; ) {
+    const end = skipString(json, at);
+    const isKey = json[skipSpace(json, end)] === ':';
+    if (isKey && endsInBackslash(json.slice(at + 1, end - 1))) return true;
+    at = json.indexOf('"', end);
+  }
+  return false;
+}
+
+function endsInBackslash(inside: string): boolean {
+  const slashes = /\\*$/.exec(inside)?.[0].length ?? 0;
+  return slashes >= 2 || /(?:^|[^\\])(?:\\\\)*\\u005c$/i.test(inside);
+}
+
 function skipSpace(json: string, at: number): number {
   while (json[at] === ' ' || json[at] === '\n' || json[at] === '\r' || json[at] === '\t') at++;
   return at;
 }
 
 function skipString(json: string, at: number): number {
-  for (at++; json[at] !== '"'; at++) if (json[at] === '\\') at++;
+  for (at++; at < json.length && json[at] !== '"'; at++) if (json[at] === '\\') at++;
   return at + 1;
 }
 
