@@ -83,7 +83,7 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<RunningA
     cleanup.add(() => transport.stop());
 
     const address = new ServiceAddress(config);
-    const adapter = createHttpAdapter({ address, log });
+    const adapter = createHttpAdapter({ address, log, isStopping: () => hub.isClosed });
     const app = await NestFactory.create(
       AppModule.with({ config, log, database, hub, transport, address, secrets }),
       adapter,

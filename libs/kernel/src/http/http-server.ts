@@ -16,6 +16,8 @@ interface HttpServerOptions {
   /** Own origin, for the Origin rule and for HSTS. */
   address: ServiceAddress;
   log: Logger;
+  /** Whether the process is about to end. */
+  isStopping: () => boolean;
 }
 
 /** Longer than a load balancer's usual 60 s, so that the balancer never reuses a connection we just closed. */
@@ -38,7 +40,7 @@ const TOKEN_NAMES = new Set([
 ]);
 
 /** Fastify as every application of ours uses it: limits, JSON reading, security headers and the Origin rule. */
-export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyAdapter {
+export function createHttpAdapter({ address, log, isStopping }: HttpServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: LIMITS.bodyBytes,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -68,6 +70,13 @@ export function createHttpAdapter({ address, log }: HttpServerOptions): FastifyA
     if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase())))
       return done(new RelaygerError('token_in_query'));
     done();
+  });
+
+  // Fastify says so on requests that come in while it closes. Those that were under way before, long-polls above all,
+  // would leave their connections open, and the server would wait for clients that keep them.
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    if (isStopping()) void reply.header('connection', 'close');
+    done(null, payload);
   });
 
   fastify.addHook('onResponse', (request, reply, done) => {
