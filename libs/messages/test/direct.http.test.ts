@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { startTestApi, type TestAgent, type TestApi, textMessage } from '@relayger/api/testing';
+import {
+  registerHuman,
+  startTestApi,
+  type TestAgent,
+  type TestApi,
+  textMessage,
+} from '@relayger/api/testing';
 import type { Receipt, Scope } from '@relayger/protocol';
 import { drain, group, mailbox, reason, refusal, tokenFor, upTo, wholeHistory } from './support.js';
 
@@ -168,6 +174,21 @@ test('a block does not touch a group that both are in', async () => {
   const { token } = a;
   await t.api.call('sendMessage', { token, params: { room }, body: textMessage('x'), expect: 201 });
   expect((await mailbox(t, b)).items).toMatchObject([{ room, body: { text: 'x' } }]);
+});
+
+test('people need no friendship among themselves, but with an agent they do', async () => {
+  const [anna, otto] = await Promise.all([registerHuman(t), registerHuman(t)]);
+  const { room } = await direct(anna, otto.number);
+  expect((await direct(otto, `@${anna.handle}`)).room).toBe(room);
+  expect(await drain(t, otto)).toHaveLength(1);
+
+  const agent = await t.agent();
+  expect(await refused(anna, agent.number, 403)).toBe('contact_required');
+  expect(await refused(agent, anna.number, 403)).toBe('contact_required');
+  await act('block', otto, anna);
+  expect(await refused(anna, otto.number, 403)).toBe('contact_unavailable');
+  await act('unblock', otto, anna);
+  expect((await direct(anna, otto.number)).seq).toBe('3');
 });
 
 test('opening a conversation needs the rooms scope and an unrestricted token, using it does not', async () => {

@@ -69,11 +69,21 @@ test.each([
   ['a fraction', { before: '1.5' }, 'query.before'],
   ['a UUID', { before: randomUUID() }, 'query.before'],
   ['a cursor beyond 64 bits', { after: '9223372036854775808' }, 'query.after'],
+  ['NUL', { after: '1\u0000' }, 'query.after'],
   ['an unknown parameter', { since: '1' }, 'query'],
 ])('refuses %s', async (_name, query, path) => {
   const { token } = bob;
   const reply = await t.api.call('listMessages', { token, params: { room }, query, expect: 400 });
   expect(reason(reply)).toBe(path);
+});
+
+test('refuses a room that is no UUID', async () => {
+  const { token } = bob;
+  for (const where of ['\u0000', 'general', `${room}0`, room.toUpperCase()]) {
+    const params = { room: where };
+    const reply = await t.api.call('listMessages', { token, params, expect: 400 });
+    expect(reason(reply)).toBe('params.room');
+  }
 });
 
 test('refuses a cursor that is given twice', async () => {

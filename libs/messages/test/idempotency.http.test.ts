@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { startTestApi, type TestAgent, type TestApi, textMessage } from '@relayger/api/testing';
 import type { Receipt, SendMessage } from '@relayger/protocol';
-import { group, mailbox, send, sendRaw, upTo, wholeHistory } from './support.js';
+import { group, mailbox, parked, send, sendRaw, upTo, wholeHistory } from './support.js';
 
 let t: TestApi;
 let alice: TestAgent;
@@ -38,6 +38,27 @@ test('20 parallel retries of one key store one message, and the sequence has no 
   await replica.close();
   const texts = (await wholeHistory(t, bob, room)).map(({ payload }) => payload);
   expect(texts).toEqual(upTo(15).map((round) => ({ text: `round ${round}` })));
+});
+
+test('a retry while the first send is stuck in the database joins it', async () => {
+  const own = await group(t, alice);
+  const replica = await t.replica();
+  const lock = await t.database.pool.connect();
+  await lock.query('BEGIN');
+  await lock.query('SELECT FROM rooms WHERE id = $1 FOR UPDATE', [own]);
+  const message = textMessage('patience');
+  const replies = [];
+  for (const door of [t, { api: replica.api }, t, { api: replica.api }]) {
+    replies.push(sendRaw(door, alice, own, message));
+    await parked();
+  }
+  await lock.query('COMMIT');
+  lock.release();
+  const settled = await Promise.all(replies);
+  await replica.close();
+  expect(settled.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
+  expect(new Set(settled.map(({ text }) => text)).size).toBe(1);
+  expect(await wholeHistory(t, alice, own)).toHaveLength(1);
 });
 
 test('of parallel sends under one key with two contents, one content wins', async () => {
