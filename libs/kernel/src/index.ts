@@ -10,6 +10,7 @@ export { Batcher } from './database/batcher.js';
 export { Database } from './database/database.js';
 export { startEmbeddedPostgres } from './database/embedded-postgres.js';
 export { isRetryable, isUnavailable, violatedConstraint } from './database/failures.js';
+export { joinEmbeddedPostgres } from './database/join-embedded-postgres.js';
 export { migrate } from './database/migrate.js';
 export { type Sql, statement, type Transaction } from './database/sql.js';
 export { DatabaseStartupError } from './database/startup-error.js';

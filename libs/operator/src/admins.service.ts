@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@relayger/kernel';
 import type { IssuedToken, Scope, User } from '@relayger/protocol';
-import type { Actor } from './actor.js';
+import { type Actor, recordAct } from './actor.js';
 import { OperatorTokensService } from './operator-tokens.service.js';
 import { makeAdmin } from './sql/make-admin.js';
 import { UsersService } from './users.service.js';
@@ -34,6 +34,8 @@ export class AdminsService {
     const { id, issued } = await this.database.transaction(async (sql) => {
       const created = await this.users.createIn(sql, actor, { kind: 'human', handle, displayName });
       await makeAdmin(sql, created);
+      const entry = { action: 'identity.update', subjectId: created } as const;
+      await recordAct(sql, actor, { ...entry, details: { role: 'admin' } });
       const token = await this.tokens.issueIn(sql, actor, created, { scopes, expiresIn });
       return { id: created, issued: token };
     });

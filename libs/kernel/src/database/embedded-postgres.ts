@@ -23,7 +23,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-const DATABASE = 'relayger';
+export const DATABASE = 'relayger';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',

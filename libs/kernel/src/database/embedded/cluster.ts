@@ -130,7 +130,8 @@ async function removeUnfinished(dataDir: string): Promise<void> {
 }
 
 const STAGING = '.init-';
-const passwordFile = (dataDir: string) => `${dataDir}.password`;
+/** Readable for the owner of DATA_DIR only: whoever can read it may do anything to the database. */
+export const passwordFile = (dataDir: string) => `${dataDir}.password`;
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT') return undefined;
