@@ -28,6 +28,7 @@ import { SecurityNotices } from './security-notices.service.js';
 import { SessionsService } from './sessions.service.js';
 import { SignInService } from './sign-in.service.js';
 import { TokensService } from './tokens.service.js';
+import { VerifiedEmailsService } from './verified-emails.service.js';
 import { WebSessionsController } from './web-sessions.controller.js';
 import { WebSessionsService } from './web-sessions.service.js';
 
@@ -65,9 +66,16 @@ import { WebSessionsService } from './web-sessions.service.js';
     SessionsService,
     SignInService,
     TokensService,
+    VerifiedEmailsService,
     WebSessionsService,
     { provide: Authenticator, useClass: CredentialAuthenticator },
   ],
-  exports: [AccountLifecycle, Authenticator, IssuedTokensService, SessionsService],
+  exports: [
+    AccountLifecycle,
+    Authenticator,
+    IssuedTokensService,
+    SessionsService,
+    VerifiedEmailsService,
+  ],
 })
 export class AccountsModule {}

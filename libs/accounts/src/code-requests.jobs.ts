@@ -32,8 +32,8 @@ const LOOK_MS = 15_000;
 const PER_CLIENT = 100;
 const HOUR = 3600;
 /**
- * A request is looked at some time within this. At once, the work for a known number would slow down whatever the
- * same client asks next, and show there: known and unknown ones in turn differed by 7 % (measured).
+ * A request is looked at some time within this. At once, the work for a known number, which makes a mail and sends
+ * it, would slow down whatever the same client asks next, and show there.
  */
 const SPREAD_MS = 400;
 

@@ -93,8 +93,8 @@ export class EmailService {
       'invalid_code',
     );
     return this.database.transaction(async (sql) => {
-      await lockCredential(sql, identityId);
-      if (!(await isTokenOpen(sql, tokenId))) fail('unauthorized');
+      const credential = await lockCredential(sql, identityId);
+      if (!credential || !(await isTokenOpen(sql, tokenId))) fail('unauthorized');
       const before = await findRecoveryEmail(sql, identityId);
       // All of them: those for the address before open nothing any more.
       const ended = await deleteEmailCodes(sql, identityId);

@@ -3,3 +3,4 @@ export { type AccountsConfig, accountsSettings } from './accounts.config.js';
 export { AccountsModule } from './accounts.module.js';
 export { IssuedTokensService, type NewGrant } from './issued-tokens.service.js';
 export { SessionsService } from './sessions.service.js';
+export { VerifiedEmailsService } from './verified-emails.service.js';

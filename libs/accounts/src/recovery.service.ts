@@ -42,7 +42,8 @@ export class RecoveryService {
   ) {}
 
   /**
-   * Exchanges the recovery key, or a code that was mailed, for a new password, a new key and a session, and ends every other session.
+   * Exchanges the recovery key, or a code that was mailed, for a new password, a new key and a session, and ends
+   * every other session.
    * @throws RelaygerError `invalid_number`, `invalid_number_check_digit`, `weak_password`,
    *   `invalid_credentials`, `too_many_attempts`, `unavailable`
    */

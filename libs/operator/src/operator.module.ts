@@ -4,6 +4,7 @@ import { RoomsModule } from '@relayger/rooms';
 import { AdminsService } from './admins.service.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
+import { EmailsService } from './emails.service.js';
 import { OperatorTokensService } from './operator-tokens.service.js';
 import { OwnTokensService } from './own-tokens.service.js';
 import { TokensController } from './tokens.controller.js';
@@ -14,7 +15,14 @@ import { UsersService } from './users.service.js';
 @Module({
   imports: [IdentitiesModule, RoomsModule],
   controllers: [AuditController, TokensController, UsersController],
-  providers: [AdminsService, AuditService, OperatorTokensService, OwnTokensService, UsersService],
-  exports: [AdminsService, AuditService, OperatorTokensService, UsersService],
+  providers: [
+    AdminsService,
+    AuditService,
+    EmailsService,
+    OperatorTokensService,
+    OwnTokensService,
+    UsersService,
+  ],
+  exports: [AdminsService, AuditService, EmailsService, OperatorTokensService, UsersService],
 })
 export class OperatorModule {}

@@ -52,8 +52,9 @@ export class SmtpSender {
    * @throws what `sendFailure` reads
    */
   async send(id: string, { to, subject, text, html }: Mail, signal: AbortSignal): Promise<void> {
+    if (!this.transport) throw new Error('there is no SMTP_URL to send mail to');
     const from = this.from();
-    await this.transport?.sendMail({
+    await this.transport.sendMail({
       from,
       // In parts: given as one text, a comma in it would make two recipients of one.
       to: { name: '', address: to },
