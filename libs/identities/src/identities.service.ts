@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '@relayger/kernel';
-import { fail, type Profile, parseAddress, type UpdateProfileRequest } from '@relayger/protocol';
+import {
+  fail,
+  type Identity,
+  type Profile,
+  parseAddress,
+  type UpdateProfileRequest,
+} from '@relayger/protocol';
 import { IdentitiesStore, type IdentityRecord } from './identities.store.js';
 import { insertNewIdentity, type NewIdentity } from './sql/insert-identity.js';
+import { type Acquaintances, listAcquaintances } from './sql/list-acquaintances.js';
 import { type FullRecord, getFullRecord, listIdentities } from './sql/list-identities.js';
 import { type DisabledBy, disableIdentity, enableIdentity } from './sql/set-disabled.js';
 import { updateProfile } from './sql/update-profile.js';
@@ -61,6 +68,11 @@ export class IdentitiesService {
   /** @throws RelaygerError `disabled_by_operator` when an operator has disabled it and its owner asks */
   async enable(sql: Sql, id: string, by: DisabledBy): Promise<void> {
     if (!(await enableIdentity(sql, id, by))) fail('disabled_by_operator');
+  }
+
+  /** Active identities by handle, of those that the caller knows. */
+  acquaintances(whom: Acquaintances): Promise<Identity[]> {
+    return listAcquaintances(this.database, whom);
   }
 
   /** A page of all identities by handle, for operators. */

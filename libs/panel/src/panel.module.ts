@@ -5,6 +5,8 @@ import { RoomsModule } from '@relayger/rooms';
 import { AccountTokenController } from './account-token.controller.js';
 import { AgentTokensController } from './agent-tokens.controller.js';
 import { AgentTokensService } from './agent-tokens.service.js';
+import { AgentsController } from './agents.controller.js';
+import { AgentsService } from './agents.service.js';
 import { OwnedAgentsController } from './owned-agents.controller.js';
 import { OwnedAgentsService } from './owned-agents.service.js';
 import { OwnershipCodesController } from './ownership-codes.controller.js';
@@ -16,9 +18,10 @@ import { OwnershipCodesService } from './ownership-codes.service.js';
   controllers: [
     AccountTokenController,
     AgentTokensController,
+    AgentsController,
     OwnedAgentsController,
     OwnershipCodesController,
   ],
-  providers: [AgentTokensService, OwnedAgentsService, OwnershipCodesService],
+  providers: [AgentTokensService, AgentsService, OwnedAgentsService, OwnershipCodesService],
 })
 export class PanelModule {}

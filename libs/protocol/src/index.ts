@@ -9,6 +9,7 @@ export * from './accounts-security.js';
 export * from './address.js';
 export * from './admin-tokens.js';
 export * from './admin-users.js';
+export * from './agents.js';
 export * from './audit.js';
 export * from './audit-actions.js';
 export * from './contacts.js';

@@ -17,6 +17,7 @@ export const LIMITS = {
   activeInvites: 10,
   pendingContactRequests: 100,
   contactsListed: 200,
+  agentsListed: 1000,
   openTokens: 20,
   /** Agents that one human may own. */
   ownedAgents: 32,

@@ -8,6 +8,7 @@ import * as recovery from './accounts-recovery.js';
 import * as security from './accounts-security.js';
 import * as adminTokens from './admin-tokens.js';
 import * as users from './admin-users.js';
+import * as agents from './agents.js';
 import * as audit from './audit.js';
 import * as contacts from './contacts.js';
 import * as directory from './directory.js';
@@ -77,6 +78,7 @@ const operations = [
   profile.updateProfile,
   directory.listDirectory,
   identities.getIdentity,
+  agents.listAgents,
   contacts.listContacts,
   contacts.requestContact,
   contacts.acceptContact,

@@ -1,0 +1,14 @@
+import { Controller } from '@nestjs/common';
+import { Caller, Operation, type Principal } from '@relayger/kernel';
+import { type Identity, listAgents } from '@relayger/protocol';
+import { AgentsService } from './agents.service.js';
+
+@Controller()
+export class AgentsController {
+  constructor(private readonly agents: AgentsService) {}
+
+  @Operation(listAgents)
+  list(@Caller() caller: Principal): Promise<Identity[]> {
+    return this.agents.known(caller);
+  }
+}
