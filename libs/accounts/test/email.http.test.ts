@@ -149,6 +149,12 @@ test('the password is asked for, and a wrong one counts as a failed sign-in', as
     body: { email: freshAddress(), password },
     expect: 429,
   });
+  await t.api.call('removeRecoveryEmail', {
+    token,
+    headers: client,
+    body: { password },
+    expect: 429,
+  });
   await t.api.call('removeRecoveryEmail', { token, headers: client, body: {}, expect: 401 });
   await t.api.call('login', { headers: client, body: { number, password }, expect: 429 });
 });
@@ -216,6 +222,14 @@ test('who may manage an address: agents, with a token that is neither narrow nor
   }
   // An account without a password sets its first address with a full token.
   await protect(t, sink, { token: opened.token, password: undefined as never }, email);
+});
+
+test('without a token nothing of an address is seen or changed', async () => {
+  const token = `rly_${'x'.repeat(43)}`;
+  const email = freshAddress();
+  await t.api.call('setRecoveryEmail', { token, body: { email }, expect: 401 });
+  await t.api.call('verifyRecoveryEmail', { token, body: { code: WRONG }, expect: 401 });
+  await t.api.call('removeRecoveryEmail', { token, body: {}, expect: 401 });
 });
 
 test('what is no address, no code or an unknown field is refused', async () => {
