@@ -1,5 +1,7 @@
+import { type AddressInfo, createServer } from 'node:net';
 import type { Database } from '@relayger/kernel';
 import { type MailSink, startMailSink, type TestDatabase } from '@relayger/kernel/testing';
+import { SMTPServer } from 'smtp-server';
 import {
   letter,
   type MailProcess,
@@ -146,11 +148,32 @@ test('a mail sealed with another key stays for whoever has that key', async () =
   await sink.waitFor('sealed@example.test');
 });
 
+test('a server on this machine with a certificate of its own and a password takes mail over TLS', async () => {
+  const seen: unknown[] = [];
+  const server = new SMTPServer({
+    logger: false,
+    onAuth({ username, password }, { secure }, done) {
+      seen.push({ username, password, secure });
+      done(null, { user: username });
+    },
+    onData(stream, _session, done) {
+      stream.resume();
+      stream.on('end', () => done());
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as AddressInfo;
+  const process = start({ env: { SMTP_URL: `smtp://relay:p%40ss@127.0.0.1:${port}` } });
+  await post(process, database, letter('over-tls@example.test'));
+  await until(async () => (await rowsOf(database))[0]?.content === null);
+  expect(seen).toEqual([{ username: 'relay', password: 'p@ss', secure: true }]);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+});
+
 test('a server that says nothing holds up neither the other mails nor the end of the process', async () => {
-  const { createServer } = await import('node:net');
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as { port: number };
+  const { port } = silent.address() as AddressInfo;
   const process = start({ env: { SMTP_URL: `smtp://127.0.0.1:${port}` } });
   await post(process, database, letter('stuck@example.test'));
   await until(async () => (await rowsOf(database))[0]?.attempts === 1);

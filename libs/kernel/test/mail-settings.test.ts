@@ -3,10 +3,15 @@ import { parseMailbox } from '../src/mail/mailbox-address.js';
 import { sendFailure } from '../src/mail/smtp-sender.js';
 import { parseSmtpUrl } from '../src/mail/smtp-url.js';
 
+const plain = { port: 587, secure: false, requireTLS: false };
+const checked = { tls: { rejectUnauthorized: true } };
+const unchecked = { tls: { rejectUnauthorized: false } };
+
 test.each([
-  ['smtp://localhost', { host: 'localhost', port: 587, secure: false, requireTLS: false }],
-  ['smtp://127.0.0.1:1025/', { host: '127.0.0.1', port: 1025, secure: false, requireTLS: false }],
-  ['smtps://mx.example', { host: 'mx.example', port: 465, secure: true, requireTLS: false }],
+  ['smtp://localhost', { ...plain, host: 'localhost', ...unchecked }],
+  ['smtp://127.0.0.1:1025/', { ...plain, host: '127.0.0.1', port: 1025, ...unchecked }],
+  ['smtp://mx.example', { ...plain, host: 'mx.example', ...checked }],
+  ['smtps://mx.example', { ...plain, host: 'mx.example', port: 465, secure: true, ...checked }],
   [
     'smtp://ann%40b:p%2Fw@mx.example:25',
     {
@@ -15,13 +20,11 @@ test.each([
       secure: false,
       // A password never travels in the clear.
       requireTLS: true,
+      ...checked,
       auth: { user: 'ann@b', pass: 'p/w' },
     },
   ],
-  [
-    'smtp://a:b@[::1]',
-    { host: '::1', port: 587, secure: false, requireTLS: false, auth: { user: 'a', pass: 'b' } },
-  ],
+  ['smtp://a:b@[::1]', { ...plain, host: '::1', ...unchecked, auth: { user: 'a', pass: 'b' } }],
 ])('%s is a mail server', (url, server) => {
   expect(parseSmtpUrl(url)).toEqual(server);
 });

@@ -4,6 +4,7 @@ export interface SmtpServer {
   port: number;
   secure: boolean;
   requireTLS: boolean;
+  tls: { rejectUnauthorized: boolean };
   auth?: { user: string; pass: string };
 }
 
@@ -21,6 +22,7 @@ export function parseSmtpUrl(text: string): SmtpServer | null {
   if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') return null;
   const secure = url.protocol === 'smtps:';
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const isLoopback = LOOPBACK.has(host);
   const user = decode(url.username);
   const pass = decode(url.password);
   if (user === null || pass === null) return null;
@@ -30,7 +32,9 @@ export function parseSmtpUrl(text: string): SmtpServer | null {
     secure,
     // STARTTLS alone is offered in the clear, and whoever sits in between can leave the offer out (RFC 3207
     // section 6): where there is a password to lose, no mail goes out without it.
-    requireTLS: !secure && user !== '' && !LOOPBACK.has(host),
+    requireTLS: !secure && user !== '' && !isLoopback,
+    // A mail server on the same machine usually made its own certificate, and there is nobody in between.
+    tls: { rejectUnauthorized: !isLoopback },
     ...(user !== '' && { auth: { user, pass } }),
   };
 }
