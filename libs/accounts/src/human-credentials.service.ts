@@ -10,8 +10,11 @@ import {
 import type { AccountsConfig } from './accounts.config.js';
 import { AttemptsService } from './attempts.service.js';
 import { foldAddress } from './human-address.js';
+import { humanPasswordChanged } from './mails/human-password-changed.js';
+import { humanRecovered } from './mails/human-recovered.js';
 import { PasswordsService } from './passwords.service.js';
 import { hashRecoveryKey, NO_RECOVERY_KEY, newRecoveryKey } from './secrets.js';
+import { SecurityNotices } from './security-notices.service.js';
 import { closeWebSessions } from './sql/close-web-sessions.js';
 import { detachWebSession } from './sql/detach-web-session.js';
 import { findHuman } from './sql/find-human.js';
@@ -26,6 +29,7 @@ export class HumanCredentialsService {
     private readonly database: Database,
     private readonly attempts: AttemptsService,
     private readonly passwords: PasswordsService,
+    private readonly notices: SecurityNotices,
     @Inject(CONFIG) private readonly config: AccountsConfig,
   ) {}
 
@@ -64,6 +68,7 @@ export class HumanCredentialsService {
       await revokeTokens(sql, identityId);
       await closeWebSessions(sql, identityId, { except: sessionId });
       await this.attempts.forgive(sql, counted);
+      await this.notices.tell(sql, identityId, humanPasswordChanged);
     });
     return recoveryKey;
   }
@@ -103,6 +108,7 @@ export class HumanCredentialsService {
       await revokeTokens(sql, identityId);
       await closeWebSessions(sql, identityId);
       await this.attempts.forgive(sql, counted);
+      await this.notices.tell(sql, identityId, humanRecovered);
     });
     return recoveryKey;
   }

@@ -18,7 +18,7 @@ import { summarizeTokens, type TokenSummary } from './sql/summarize-tokens.js';
 import { TokensService } from './tokens.service.js';
 
 /** What a token that somebody issues is to grant, and until when: at least one of the two is given. */
-export type NewGrant = Pick<NewIssuedToken, 'scopes' | 'roomIds' | 'expiresIn' | 'until'>;
+type NewGrant = Pick<NewIssuedToken, 'scopes' | 'roomIds' | 'expiresIn' | 'until'>;
 
 /** Tokens that are issued rather than signed in for: by owners, by operators, and by people to themselves. */
 @Injectable()

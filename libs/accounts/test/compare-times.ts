@@ -11,6 +11,7 @@ function median(samples: readonly number[]): number {
 
 interface Compared {
   path: string;
+  headers?: Record<string, string>;
   expect: number;
   /** Bodies of the two kinds. */
   first: () => object;
@@ -29,7 +30,7 @@ export async function compareTimes(t: TestApi, compared: Compared): Promise<numb
   async function time(body: object): Promise<number> {
     clients++;
     if (compared.pauseMs) await setTimeout(compared.pauseMs);
-    const headers = from(`10.9.${clients >> 8}.${clients & 255}`);
+    const headers = { ...compared.headers, ...from(`10.9.${clients >> 8}.${clients & 255}`) };
     const start = performance.now();
     await t.api.raw('POST', compared.path, { headers, body, expect: compared.expect });
     return performance.now() - start;
