@@ -178,7 +178,8 @@ export const ERRORS = {
   },
   full_agent_token_required: {
     kind: 'forbidden',
-    message: 'This call needs a token with every agent scope and no room restriction.',
+    message:
+      'This token is too narrow for the call; use one with every agent scope and no room restriction.',
   },
   agent_only_fields: {
     kind: 'malformed',
@@ -198,7 +199,7 @@ export const ERRORS = {
   session_required: {
     kind: 'forbidden',
     message:
-      'This call is for a signed-in browser: sign in with POST /v1/human/login and send its cookie.',
+      'This call is for a signed-in browser; sign in with POST /v1/human/login and send its cookie.',
   },
   token_required: {
     kind: 'forbidden',
@@ -228,7 +229,7 @@ export const ERRORS = {
   },
   already_owned: {
     kind: 'conflict',
-    message: 'This agent has an owner already.',
+    message: 'This agent has an owner already; an agent has at most one.',
   },
   ownership_code_not_found: {
     kind: 'not_found',
@@ -237,7 +238,7 @@ export const ERRORS = {
   secured_account_required: {
     kind: 'forbidden',
     message:
-      'Only an account with a password or a verified e-mail address may own agents this way.',
+      'Your account has no password and no verified address; set one of them before you own agents.',
   },
 
   admin_role_required: {

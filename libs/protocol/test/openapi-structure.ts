@@ -51,6 +51,12 @@ export const structure = {
             scheme: { const: 'bearer' },
             description: text,
           }),
+          session: object({
+            type: { const: 'apiKey' },
+            in: { const: 'cookie' },
+            name: text,
+            description: text,
+          }),
         }),
       }),
     },
@@ -69,8 +75,13 @@ export const structure = {
         description: { type: 'string', pattern: '\\.$' },
         security: {
           type: 'array',
-          items: object({ bearer: { type: 'array', maxItems: 0 } }),
-          maxItems: 1,
+          // Alternatives: a token or, for people, the cookie of a web session.
+          items: {
+            anyOf: ['bearer', 'session'].map((name) =>
+              object({ [name]: { type: 'array', maxItems: 0 } }),
+            ),
+          },
+          maxItems: 2,
         },
         responses: {
           type: 'object',
@@ -81,7 +92,7 @@ export const structure = {
       {
         'x-scopes': { type: 'array', items: text },
         parameters: { type: 'array', items: { $ref: '#/$defs/parameter' }, minItems: 1 },
-        requestBody: object({ required: { const: true }, content: { $ref: '#/$defs/content' } }),
+        requestBody: object({ required: { type: 'boolean' }, content: { $ref: '#/$defs/content' } }),
       },
     ),
     parameter: {

@@ -116,7 +116,9 @@ describe.each(OPERATIONS)('$id', (definition) => {
 
   it('says who may call it', () => {
     const { access } = definition;
-    expect(operation.security).toEqual(access === 'public' ? [] : [{ bearer: [] }]);
+    expect(operation.security).toEqual(
+      access === 'public' ? [] : [{ bearer: [] }, { session: [] }],
+    );
     expect(operation['x-scopes']).toEqual(access === 'public' ? undefined : access.scopes);
     if (access !== 'public') {
       const success = responses.find(([status]) => status < 300)?.[1];
