@@ -65,6 +65,23 @@ test('a session that was opened with a token outlives it when its person changes
   await t.api.call('getMe', { headers, expect: 200 });
 });
 
+test('what is missing or wrong in a request is named', async () => {
+  const headers = await signIn(t, await registerHuman(t));
+  const email = { email: 'grace' };
+  const login = await t.api.call('humanLogin', { headers, body: email, expect: 400 });
+  const change = await t.api.call('changeHumanPassword', { headers, body: email, expect: 400 });
+  const recovery = await t.api.call('recoverHuman', { body: email, expect: 400 });
+  const paths = [login, change, recovery].map(({ body }) => {
+    const { issues } = body.error.details as { issues: { path: string }[] };
+    return issues.map(({ path }) => path);
+  });
+  expect(paths).toEqual([
+    ['body.email', 'body.password'],
+    ['body.email', 'body.password', 'body.newPassword'],
+    ['body.email', 'body.recoveryKey', 'body.newPassword'],
+  ]);
+});
+
 test('a token does not change the password, not even with it', async () => {
   const human = await registerHuman(t);
   const { email, password, token } = human;

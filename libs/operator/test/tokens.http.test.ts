@@ -330,6 +330,20 @@ test('an agent does neither; it signs in and ends its sessions under /v1/me', as
   });
   expect(replace.body.error.details).toEqual({ required: ['admin'] });
   await t.api.call('revokeToken', { token: agent.token, params: { id }, expect: 403 });
+  // Not even with a scope that nobody can have given it.
+  const token = await openToken(t, agent, { scopes: ['admin'] });
+  const scope = await t.api.call('revokeToken', { token, params: { id }, expect: 403 });
+  expect(scope.body.error.code).toBe('admin_role_required');
+  await t.api.call('getMe', { token: agent.token, expect: 200 });
+});
+
+test('ending a token takes one that is not limited to rooms', async () => {
+  const human = await registerHuman(t);
+  const params = { id: await tokenIdOf(human.id) };
+  const token = await openToken(t, human, { scopes: ['account'], roomIds: [] });
+  const reply = await t.api.call('revokeToken', { token, params, expect: 403 });
+  expect(reply.body.error.code).toBe('room_restricted_token');
+  await t.api.call('revokeToken', { params, expect: 401 });
 });
 
 test('a browser replaces the token behind its session, which ends; one without a token has none', async () => {
