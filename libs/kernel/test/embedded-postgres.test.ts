@@ -170,3 +170,15 @@ test('refuses a directory of something else', async () => {
     reason: 'not_a_cluster',
   });
 });
+
+test('a server that dies alone is started again under the same address, with its data', async () => {
+  const server = await start();
+  await query(server.url, 'CREATE TABLE outlived AS SELECT 7 AS n');
+  process.kill(await postmasterPid(), 'SIGKILL');
+  let rows: unknown[] = [];
+  for (let attempt = 0; rows.length === 0 && attempt < 100; attempt++) {
+    await sleep(100);
+    rows = await query(server.url, 'SELECT n FROM outlived').catch(() => []);
+  }
+  expect(rows).toEqual([7]);
+});

@@ -73,6 +73,19 @@ test('an error is written with its cause; its code is not taken for a secret of 
   expect(line.err.stack).toContain('the database said no');
 });
 
+test('of a database error the code and the constraint are logged, never the row that it quotes', () => {
+  const { log, text, lines } = setUp();
+  const err = Object.assign(new Error('duplicate key'), {
+    code: '23505',
+    constraint: 'some_key',
+    detail: 'Key (email)=(someone@example.com) already exists.',
+    where: 'unnamed portal parameter $1 = secret',
+  });
+  log.error({ err }, 'request failed');
+  expect(lines()).toMatchObject([{ err: { errorCode: '23505', constraint: 'some_key' } }]);
+  expect(text()).not.toMatch(/example.com|secret/);
+});
+
 test('messages of Nest are debug, its errors are errors, and silent is silent', () => {
   const { log, lines } = setUp();
   const nest = new NestLog(log);

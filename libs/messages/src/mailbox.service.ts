@@ -17,7 +17,7 @@ import {
   type MailboxItem,
 } from '@relayger/protocol';
 import { toMailboxItem } from './envelope.js';
-import { updateDelivered } from './sql/ack-room.js';
+import { updateCursors } from './sql/ack-room.js';
 import { type MailboxAsk, type MailboxRow, selectMailboxes } from './sql/read-mailboxes.js';
 
 export interface MailboxPage {
@@ -100,16 +100,20 @@ export class MailboxService {
   async ack(
     caller: Principal,
     roomId: string,
-    { sequence, seen }: AckRequest,
+    { sequence, seen = false }: AckRequest,
   ): Promise<AckResponse> {
     if (seen && caller.kind !== 'human') fail('human_only');
     const row = mayUseRoom(caller, roomId)
-      ? await updateDelivered(this.database, roomId, caller.identityId, sequence)
+      ? await updateCursors(this.database, roomId, caller.identityId, sequence, seen)
       : null;
     if (!row) fail('not_found');
-    if (row.delivered_seq === null)
-      failField('body.sequence', `is above the newest message, ${row.last_seq}`);
-    return { deliveredSequence: row.delivered_seq };
+    const { last_seq, delivered_seq, seen_seq } = row;
+    if (delivered_seq === null || seen_seq === null)
+      failField('body.sequence', `is above the newest message, ${last_seq}`);
+    return {
+      deliveredSequence: delivered_seq,
+      ...(caller.kind === 'human' && { seenSequence: seen_seq }),
+    };
   }
 
   private async readOrWait(

@@ -195,6 +195,7 @@ function toItem(
     id: uuid(),
     to,
     senderId: caller.identityId,
+    human: caller.kind === 'human',
     allowedRooms: caller.roomIds,
     clientMessageId: message.clientMessageId,
     fingerprint: fingerprint(message, rawPayload),

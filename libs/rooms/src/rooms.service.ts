@@ -46,6 +46,7 @@ export class RoomsService {
       createdAt: createdAt.toISOString(),
       sequence: '0',
       deliveredSequence: '0',
+      ...(caller.kind === 'human' && { seenSequence: '0' }),
       unread: 0,
       members: 1,
     };
@@ -53,7 +54,8 @@ export class RoomsService {
 
   /** The conversations that the caller's token may read, newest first. */
   async list(caller: Principal): Promise<Room[]> {
-    return (await selectRooms(this.database, caller.identityId, caller.roomIds)).map(toRoom);
+    const rows = await selectRooms(this.database, caller.identityId, caller.roomIds);
+    return rows.map((row) => toRoom(row, caller.kind === 'human'));
   }
 
   /**
@@ -146,7 +148,7 @@ async function gateOf(
   return (await isHumanOnly(sql, a, b)) ? 'open' : 'closed';
 }
 
-function toRoom(row: RoomRow): Room {
+function toRoom(row: RoomRow, human: boolean): Room {
   return {
     id: row.id,
     kind: row.kind,
@@ -155,6 +157,7 @@ function toRoom(row: RoomRow): Room {
     createdAt: row.created_at.toISOString(),
     sequence: row.last_seq,
     deliveredSequence: row.delivered_seq,
+    ...(human && { seenSequence: row.seen_seq }),
     unread: row.unread,
     members: row.members,
     ...(row.peer_id !== null &&

@@ -6,7 +6,7 @@ import { findPostgresBinaries } from './embedded/binaries.js';
 import { openCluster, SUPERUSER } from './embedded/cluster.js';
 import { lockDataDir } from './embedded/data-dir-lock.js';
 import { clearOrphan } from './embedded/orphan.js';
-import { startServer } from './embedded/server-process.js';
+import { startSupervisedServer } from './embedded/supervised-server.js';
 import { DatabaseStartupError } from './startup-error.js';
 
 export interface EmbeddedPostgresOptions {
@@ -72,7 +72,7 @@ export async function startEmbeddedPostgres(
     const { launch, password } = await openCluster(dataDir, binaries, durable);
     await clearOrphan(dataDir, log);
     const settings = durable ? SETTINGS : { ...SETTINGS, ...NOT_DURABLE };
-    const server = await startServer({
+    const server = await startSupervisedServer({
       postgres: binaries.postgres,
       dataDir,
       launch,

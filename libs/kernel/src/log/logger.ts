@@ -20,6 +20,17 @@ const SECRET_FIELDS = [
   'connectionString',
 ];
 
+/**
+ * What a log line tells of an error. A list of its own: errors of the database driver carry `detail` and `where`,
+ * which quote rows and parameters. The code is renamed because `code` is the name of a secret here.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown };
+  return { type, message, errorCode: code, constraint, stack };
+}
+
 /** JSON logs on standard output. Secrets are removed by name, one and two levels deep. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   return pino(
@@ -32,7 +43,7 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
         paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
         censor: '[redacted]',
       },
-      serializers: { err: pino.stdSerializers.err },
+      serializers: { err: describeError },
     },
     destination ?? pino.destination({ sync: false, minLength: 0 }),
   );

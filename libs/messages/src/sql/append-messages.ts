@@ -7,6 +7,8 @@ export interface AppendItem {
   /** A room, or the identity whose direct conversation with the sender is meant. */
   to: { room: string } | { target: Address };
   senderId: string;
+  /** People also have a cursor of what they have seen, which moves with what they send. */
+  human: boolean;
   /** Rooms that the sender's token is limited to; null means no limit. */
   allowedRooms: readonly string[] | null;
   clientMessageId: string;
@@ -77,7 +79,7 @@ const appendMessages = statement<AppendRow>(
   `WITH item AS MATERIALIZED (
      SELECT i.*, d.target_id, coalesce(i.room, d.room_id) AS room_id
      FROM json_to_recordset($1::json) AS i(
-       ord int, id uuid, room uuid, target_kind text, target text, sender_id uuid, allowed_rooms uuid[], key uuid,
+       ord int, id uuid, room uuid, target_kind text, target text, sender_id uuid, human boolean, allowed_rooms uuid[], key uuid,
        fingerprint text, type text, payload json, reply_to uuid, mentions uuid[], recipients uuid[],
        attention json, trace_id uuid)
      LEFT JOIN LATERAL (
@@ -91,7 +93,7 @@ const appendMessages = statement<AppendRow>(
        WHERE t.disabled_at IS NULL LIMIT 1) AS d ON i.target_kind IS NOT NULL
    ),
    checked AS MATERIALIZED (
-     SELECT i.*, r.last_seq AS snapshot_seq, r.access_version, m.delivered_seq,
+     SELECT i.*, r.last_seq AS snapshot_seq, r.access_version, m.delivered_seq, m.seen_seq,
             prior.id AS prior_id, prior.seq AS prior_seq, prior.trace_id AS prior_trace,
             prior.created_at AS prior_at,
             CASE
@@ -114,7 +116,7 @@ const appendMessages = statement<AppendRow>(
             END AS outcome
      FROM item i
      LEFT JOIN LATERAL (
-       SELECT room_id, delivered_seq FROM memberships
+       SELECT room_id, delivered_seq, seen_seq FROM memberships
        WHERE room_id = i.room_id AND identity_id = i.sender_id LIMIT 1) m ON true
      LEFT JOIN LATERAL (
        SELECT last_seq, access_version, gate FROM rooms WHERE id = m.room_id LIMIT 1) r ON true
@@ -149,14 +151,24 @@ const appendMessages = statement<AppendRow>(
        CASE WHEN b.count > 1 THEN
          (SELECT b.base + min(o.nth) - 1 FROM accepted o
           WHERE o.room_id = a.room_id AND o.sender_id <> a.sender_id AND o.type NOT IN ('status', 'progress')) END,
-       b.base + b.count) AS to_seq
-     FROM (SELECT DISTINCT room_id, sender_id, delivered_seq, snapshot_seq FROM accepted) a
+       b.base + b.count) AS to_seq,
+       CASE WHEN a.human THEN coalesce(
+         (SELECT min(seq) - 1 FROM messages
+          WHERE room_id = a.room_id AND seq > a.seen_seq AND sender_id <> a.sender_id),
+         CASE WHEN b.base > a.snapshot_seq THEN a.snapshot_seq END,
+         (SELECT b.base + min(o.nth) - 1 FROM accepted o
+          WHERE o.room_id = a.room_id AND o.sender_id <> a.sender_id),
+         b.base + b.count) ELSE 0 END AS seen_to
+     FROM (SELECT DISTINCT room_id, sender_id, human, delivered_seq, seen_seq, snapshot_seq FROM accepted) a
      JOIN bumped b ON b.id = a.room_id
      ORDER BY a.room_id, a.sender_id
    ),
    cursor AS (
-     UPDATE memberships m SET delivered_seq = t.to_seq FROM target t
-     WHERE m.room_id = t.room_id AND m.identity_id = t.sender_id AND m.delivered_seq < t.to_seq
+     UPDATE memberships m
+     SET delivered_seq = greatest(m.delivered_seq, t.to_seq), seen_seq = greatest(m.seen_seq, t.seen_to)
+     FROM target t
+     WHERE m.room_id = t.room_id AND m.identity_id = t.sender_id
+       AND (m.delivered_seq < t.to_seq OR m.seen_seq < t.seen_to)
    )
    SELECT CASE WHEN c.outcome = 'stored' AND s.id IS NULL THEN 'stale' ELSE c.outcome END AS outcome,
           coalesce(c.prior_id, c.id) AS id, c.room_id, coalesce(s.seq, c.prior_seq) AS seq,
@@ -176,6 +188,7 @@ export function insertMessages(sql: Sql, items: readonly AppendItem[]): Promise<
         ? { room: to.room }
         : { target_kind: to.target.kind, target: to.target.value }),
       sender_id: item.senderId,
+      human: item.human,
       allowed_rooms: item.allowedRooms,
       key: item.clientMessageId,
       fingerprint: item.fingerprint,

@@ -8,6 +8,7 @@ export interface RoomRow {
   created_at: Date;
   last_seq: string;
   delivered_seq: string;
+  seen_seq: string;
   unread: number;
   members: number;
   peer_id: string | null;
@@ -23,7 +24,7 @@ const COUNTED = 1000;
 // A blocked direct conversation is not accessible, so it is not listed.
 const listRooms = statement<RoomRow>(
   'rooms_list',
-  `SELECT r.id, r.kind, r.name, r.owner_id, r.created_at, r.last_seq,
+  `SELECT r.id, r.kind, r.name, r.owner_id, r.created_at, r.last_seq, m.seen_seq,
           greatest(m.delivered_seq, coalesce(pending.first_seq - 1, r.last_seq)) AS delivered_seq,
           coalesce(pending.count, 0)::int AS unread,
           (SELECT count(*)::int FROM memberships others WHERE others.room_id = r.id) AS members,

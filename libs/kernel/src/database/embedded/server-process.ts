@@ -11,6 +11,8 @@ import { shutDown } from './shutdown.js';
 
 export interface ServerProcess {
   readonly port: number;
+  /** Settles with how it ended, wanted or not. */
+  readonly ended: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -20,6 +22,8 @@ export interface ServerOptions {
   readonly launch: Launcher;
   readonly settings: Readonly<Record<string, string>>;
   readonly log: Logger;
+  /** A free one when left out. */
+  readonly port?: number;
 }
 
 /** Crash recovery replays at most max_wal_size (1 GB by default) of WAL; well under this on a laptop disk. */
@@ -50,8 +54,9 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   }
 }
 
-async function launchServer({ postgres, dataDir, launch, settings, log }: ServerOptions) {
-  const port = await freePort();
+async function launchServer(options: ServerOptions) {
+  const { postgres, dataDir, launch, settings, log } = options;
+  const port = options.port ?? (await freePort());
   const settingArgs = Object.entries(settings).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
@@ -92,6 +97,7 @@ async function launchServer({ postgres, dataDir, launch, settings, log }: Server
 
   return {
     port,
+    ended: closed,
     /** Resolves with undefined, or with the reason why it did not come up. */
     async ready(): Promise<string | undefined> {
       for (
