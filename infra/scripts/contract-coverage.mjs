@@ -1,5 +1,4 @@
-// What of the HTTP contract no test has reached. The test client writes the log:
-//   RELAYGER_CONTRACT_LOG=$PWD/.cache/contract.jsonl npm test && npm run contract:coverage
+// What of the HTTP contract no test has reached, from the log that the test client writes in a whole `npm test`.
 // --tags accounts,contacts looks at the operations of those tags only.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +20,7 @@ const { values } = parseArgs({ options: { tags: { type: 'string' } } });
 const file =
   process.env.RELAYGER_CONTRACT_LOG ?? join(import.meta.dirname, '../../.cache/contract.jsonl');
 if (!existsSync(file)) {
-  console.error(`There is no ${file}; run RELAYGER_CONTRACT_LOG=${file} npm test first.`);
+  console.error(`There is no ${file}; run npm test first.`);
   process.exit(1);
 }
 

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { bootstrap, ensureBuild, ensurePrismaClient } from './setup.mjs';
 
 const args = process.argv.slice(2);
@@ -12,11 +13,18 @@ const problems = await ensureBuild();
 if (problems)
   console.log('The sources do not compile, tests of separate processes see the last build.');
 
+// What the whole run reaches of the contract, for `npm run contract:coverage`.
+const contractLog = path.resolve('.cache/contract.jsonl');
+
 const checksPassed = args.length > 0 || (await runNode(['infra/scripts/check.mjs'])) === 0;
 const testsPassed = await runJest();
 process.exitCode = checksPassed && testsPassed ? 0 : 1;
 
 async function runJest() {
+  if (args.length === 0) {
+    rmSync(contractLog, { force: true });
+    process.env.RELAYGER_CONTRACT_LOG ??= contractLog;
+  }
   const report = `.cache/jest-${process.pid}.json`;
   const code = await runNode([
     '--experimental-vm-modules',

@@ -9,6 +9,9 @@ export const accountsSettings = {
   HUMAN_PASSWORD_AUTH: bool
     .default(true)
     .describe('Whether people sign in with address and password; false: with a token only.'),
+  REGISTRATION_NEEDS_ADMIN: bool
+    .default(false)
+    .describe('true: nobody may register before the operator has made an administrator.'),
   REGISTRATIONS_PER_IP_HOUR: int(1, 1_000_000)
     .default(5)
     .describe('Registrations an hour per client: an IPv4 address or an IPv6 /64 block.'),

@@ -44,11 +44,10 @@ export class HumanRegistrationService {
    * said here only, as the same `conflict` as for a handle, after the same hash; and asking costs: an address that
    * is free becomes an account, of which a client may make five an hour, and one that is taken counts as a failure,
    * of which it has fifty.
-   * @throws RelaygerError `registration_closed`, `registration_limit`, `agent_only_fields`, `conflict`,
+   * @throws RelaygerError `registration_closed`, `operator_bootstrap_required`, `registration_limit`, `agent_only_fields`, `conflict`,
    *   `weak_password`, `unavailable`
    */
   register(request: HumanRegistration, client: string): Promise<RegisterResponse> {
-    if (!this.config.REGISTRATION_ENABLED) fail('registration_closed');
     return this.limits.admit(client, async () =>
       this.create(request, client, await this.readSignIn(request)),
     );

@@ -4,6 +4,7 @@ import { fail, RelaygerError } from '@relayger/protocol';
 import type { AccountsConfig } from './accounts.config.js';
 import { type Counter, counter, countIn, usedUp } from './counters.js';
 import { FailureQuota } from './failure-quota.js';
+import { hasAdministrator } from './sql/has-admin.js';
 
 const HOUR = 3600;
 const DAY = 86_400;
@@ -13,25 +14,29 @@ const DAY = 86_400;
  */
 const FAILURES_PER_REGISTRATION = 10;
 
-/** How many may register, from one client and on the whole server. */
+/** Whether anybody may register, and how many: from one client and on the whole server. */
 @Injectable()
 export class RegistrationLimits {
   private readonly failures: FailureQuota;
+  private bootstrapped: boolean;
 
   constructor(
     private readonly database: Database,
     @Inject(CONFIG) private readonly config: AccountsConfig,
   ) {
     const { REGISTRATIONS_PER_IP_HOUR } = config;
+    this.bootstrapped = !config.REGISTRATION_NEEDS_ADMIN;
     this.failures = new FailureQuota(REGISTRATIONS_PER_IP_HOUR * FAILURES_PER_REGISTRATION);
   }
 
   /**
    * Runs a registration of a client if the limits leave room for one, before it costs a hash. Failures count
    * against a quota of their own; a server that cannot answer now is not the client's failure.
-   * @throws RelaygerError `registration_limit`
+   * @throws RelaygerError `registration_closed`, `operator_bootstrap_required`, `registration_limit`
    */
   async admit<T>(client: string, register: () => Promise<T>): Promise<T> {
+    if (!this.config.REGISTRATION_ENABLED) fail('registration_closed');
+    if (!(await this.isBootstrapped())) fail('operator_bootstrap_required', { retryAfter: HOUR });
     const wait = this.failures.usedUp(client);
     if (wait !== null) fail('registration_limit', { retryAfter: wait });
     try {
@@ -52,6 +57,12 @@ export class RegistrationLimits {
   async count(sql: Sql, client: string): Promise<void> {
     const { retryAfter } = await countIn(sql, this.counters(client));
     this.refuse(retryAfter);
+  }
+
+  /** Once there is an administrator there always is one, so the answer is kept. */
+  private async isBootstrapped(): Promise<boolean> {
+    this.bootstrapped ||= await hasAdministrator(this.database);
+    return this.bootstrapped;
   }
 
   private refuse(retryAfter: number | null): void {

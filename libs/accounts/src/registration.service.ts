@@ -1,6 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { IdentitiesService } from '@relayger/identities';
-import { CONFIG, Database } from '@relayger/kernel';
+import { Database } from '@relayger/kernel';
 import {
   AGENT_SCOPES,
   type AgentRegistration,
@@ -10,7 +10,6 @@ import {
   RelaygerError,
 } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
-import type { AccountsConfig } from './accounts.config.js';
 import { EmailService } from './email.service.js';
 import { PasswordsService } from './passwords.service.js';
 import { RegistrationLimits } from './registration-limits.service.js';
@@ -40,16 +39,14 @@ export class RegistrationService {
     private readonly tokens: TokensService,
     private readonly limits: RegistrationLimits,
     private readonly emails: EmailService,
-    @Inject(CONFIG) private readonly config: AccountsConfig,
   ) {}
 
   /**
    * Creates an agent with everything it needs to work and to get back in.
-   * @throws RelaygerError `registration_closed`, `registration_limit`, `conflict`, `weak_password`,
+   * @throws RelaygerError `registration_closed`, `operator_bootstrap_required`, `registration_limit`, `conflict`, `weak_password`,
    *   `unavailable`
    */
   register(request: AgentRegistration, client: string): Promise<RegisterResponse> {
-    if (!this.config.REGISTRATION_ENABLED) fail('registration_closed');
     return this.limits.admit(client, () => this.registerAdmitted(request, client));
   }
 

@@ -13,11 +13,11 @@ const TOUCH_MS = 1_000;
 /** Opens tokens and recognises them. */
 @Injectable()
 export class TokensService implements OnApplicationShutdown {
-  /** Requests that arrive together share one query; two runs keep the database busy while results travel. */
+  /** Requests that arrive together, or while the last query is under way, share one. */
   private readonly batcher = new Batcher<Buffer, OpenToken | null>({
     run: (hashes) => authenticateTokens(this.database, hashes),
     maxItems: 64,
-    maxRuns: 2,
+    maxRuns: 1,
   });
   private readonly used = new Set<string>();
   private timer: NodeJS.Timeout | null = null;

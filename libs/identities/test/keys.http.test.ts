@@ -88,6 +88,15 @@ test('an identity without a key has none to show', async () => {
 });
 
 test.each([
+  ['12345', 'invalid_number'],
+  ['1234567890', 'invalid_number_check_digit'],
+])('a key is not looked up under the mistyped number %s', async (address, code) => {
+  const { token } = await t.agent();
+  const reply = await t.api.call('getIdentityKey', { token, params: { address }, expect: 400 });
+  expect(reply.body.error.code).toBe(code);
+});
+
+test.each([
   ['31 bytes', randomBytes(31).toString('base64url')],
   ['33 bytes', randomBytes(33).toString('base64url')],
   ['padding', `${randomBytes(32).toString('base64url')}=`],

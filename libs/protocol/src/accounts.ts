@@ -171,6 +171,7 @@ export const register = operation({
   },
   errors: [
     'registration_closed',
+    'operator_bootstrap_required',
     'registration_limit',
     'conflict',
     'weak_password',

@@ -141,6 +141,11 @@ export const ERRORS = {
     details: retryAfter,
   },
 
+  operator_bootstrap_required: {
+    kind: 'unavailable',
+    message: 'This server is not set up yet; its operator has to make an administrator first.',
+    details: retryAfter,
+  },
   registration_closed: {
     kind: 'forbidden',
     message: 'This server does not accept registrations; ask its operator for an identity.',

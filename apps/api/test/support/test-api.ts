@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger, Database } from '@relayger/kernel';
+import { Database } from '@relayger/kernel';
 import { type ApiClient, createApiClient, createTestDatabase } from '@relayger/kernel/testing';
 import type { SendMessage } from '@relayger/protocol';
 import { apiConfig } from '../../src/config.js';
 import { startApi } from '../../src/start-api.js';
+import { watchLog } from './log-watch.js';
 
 /** An agent that a test registered. */
 export interface TestAgent {
@@ -26,6 +27,7 @@ export interface TestApi {
   replica(
     env?: Record<string, string>,
   ): Promise<{ api: ApiClient; origin: string; close(): Promise<void> }>;
+  /** Ends everything, and fails when the service has logged a secret that went over its wire. */
   close(): Promise<void>;
 }
 
@@ -41,12 +43,12 @@ const ROOMY = {
 /** The whole service, listening on a free port, on a database of this test file. */
 export async function startTestApi(env: Record<string, string> = {}): Promise<TestApi> {
   const testDatabase = await createTestDatabase();
-  const log = createLogger('silent');
+  const { log, observe, check } = watchLog();
 
   async function start(more: Record<string, string> = {}) {
     const settings = { ...ROOMY, ...env, ...more, PORT: '0', DATABASE_URL: testDatabase.url };
     const running = await startApi(apiConfig(settings), log);
-    const api = createApiClient(`http://127.0.0.1:${running.port}`);
+    const api = createApiClient(`http://127.0.0.1:${running.port}`, observe);
     return {
       api,
       origin: running.origin,
@@ -93,6 +95,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
       await main.close();
       await database.close();
       await testDatabase.drop();
+      check();
     },
   };
 }

@@ -90,8 +90,21 @@ export interface ApiClient {
   close(): void;
 }
 
-/** @param baseUrl of a listening server, `http://127.0.0.1:PORT` */
-export function createApiClient(baseUrl: string): ApiClient {
+/** What went over the wire in one call. */
+export interface Exchange {
+  token: string | undefined;
+  body: unknown;
+  reply: ApiReply;
+}
+
+/**
+ * @param baseUrl of a listening server, `http://127.0.0.1:PORT`
+ * @param observe sees every exchange, also one that the test did not expect
+ */
+export function createApiClient(
+  baseUrl: string,
+  observe: (exchange: Exchange) => void = () => {},
+): ApiClient {
   const agent = new Agent({ keepAlive: true });
 
   async function call(
@@ -103,6 +116,7 @@ export function createApiClient(baseUrl: string): ApiClient {
     if (!operation) throw new Error(`There is no operation ${id}`);
     const path = pathOf(operation, options.params) + queryOf(options.query);
     const reply = await send(baseUrl, agent, operation.method, path, options);
+    observe({ token: options.token, body: options.body, reply });
     const problems = contractProblems(operation, reply, {
       token: options.token !== undefined,
       wellFormed: options.rawBody === undefined,
@@ -118,6 +132,7 @@ export function createApiClient(baseUrl: string): ApiClient {
     options: Common & { body?: unknown; expect?: number } = {},
   ): Promise<ApiReply> {
     const reply = await send(baseUrl, agent, method, path, options);
+    observe({ token: options.token, body: options.body, reply });
     const operation = operationAt(method, path);
     const code = codeOf(reply.body);
     const ownBody = code === undefined && operation?.responses[reply.status] !== undefined;

@@ -1,3 +1,3 @@
-export { type ApiClient, type ApiReply, createApiClient } from './api-client.js';
+export { type ApiClient, type ApiReply, createApiClient, type Exchange } from './api-client.js';
 export { type MailSink, type ReceivedMail, startMailSink } from './mail-sink.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
