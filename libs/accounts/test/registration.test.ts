@@ -22,6 +22,7 @@ afterAll(async () => {
 
 const config: AccountsConfig = {
   REGISTRATION_ENABLED: true,
+  REGISTRATION_NEEDS_ADMIN: false,
   HUMAN_PASSWORD_AUTH: true,
   REGISTRATIONS_PER_IP_HOUR: 5,
   REGISTRATIONS_PER_DAY: 10,
@@ -45,7 +46,6 @@ function registration(times: number, number = '1000000008') {
     new TokensService(database, createLogger('silent')),
     new RegistrationLimits(database, config),
     { available: false } as EmailService,
-    config,
   );
   return { service, handles };
 }
