@@ -1,6 +1,6 @@
 import { ConfigError, createLogger, DatabaseStartupError, environment } from '@relayger/kernel';
 import { type ApiConfig, apiConfig } from './config.js';
-import { isPortTaken } from './port.js';
+import { portProblem } from './port.js';
 import { startApi } from './start-api.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -39,11 +39,8 @@ const config = readConfig();
 const log = createLogger(config.LOG_LEVEL);
 
 // Before the database is touched: this is the usual reason why a second start on one machine fails.
-if (config.PORT !== 0 && (await isPortTaken(config.HOST, config.PORT))) {
-  refuse(
-    `Port ${config.PORT} on ${config.HOST} is taken; stop the other program or set PORT to a free one.`,
-  );
-}
+const problem = config.PORT === 0 ? null : await portProblem(config.HOST, config.PORT);
+if (problem) refuse(problem);
 
 // From here on something may be running that a signal has to stop, the database's first start included.
 const starting = startApi(config, log);

@@ -11,6 +11,7 @@ import {
   type Transaction,
 } from '@relayger/kernel';
 import { v7 as uuid } from 'uuid';
+import { counter, countIn } from './counters.js';
 import type { MailedAccount } from './mails/about-account.js';
 import { recoveryCode } from './mails/recovery-code.js';
 import { signInCode } from './mails/sign-in-code.js';
@@ -28,6 +29,9 @@ const MAILS: Record<
   CodePurpose,
   (account: MailedAccount, origin: string, code: string) => MailText
 > = { verification: verificationCode, recovery: recoveryCode, sign_in: signInCode };
+
+/** Verification mails an hour that one account may cause, to all addresses together. */
+const VERIFICATIONS_PER_HOUR = 10;
 
 /** No identity has the nil UUID (RFC 9562 section 5.9). */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -58,6 +62,8 @@ export class EmailCodesService {
     account: MailableAccount,
     address: string,
   ): ReturnType<MailOutbox['enqueue']> {
+    if (purpose === 'verification' && !(await this.mayVerify(sql, account.identityId)))
+      return 'limited';
     const code = newEmailCode();
     const text = MAILS[purpose](account, this.address.origin, code);
     const enqueued = await this.outbox.enqueue(sql, {
@@ -72,6 +78,15 @@ export class EmailCodesService {
     const row = { id: uuid(), identityId, purpose, address, hash, usefulFor: USEFUL_FOR };
     await insertEmailCode(sql, row);
     return enqueued;
+  }
+
+  /**
+   * A verification goes to whatever address the account names: without a limit of its own, one agent could mail
+   * strangers and use up the whole server's quota.
+   */
+  private async mayVerify(sql: Transaction, identityId: string): Promise<boolean> {
+    const mails = counter(['verification mails', identityId], VERIFICATIONS_PER_HOUR, 3600);
+    return (await countIn(sql, [mails])).retryAfter === null;
   }
 
   /**

@@ -1,5 +1,12 @@
-import { Injectable } from '@nestjs/common';
-import { MailOutbox, type MailText, ServiceAddress, type Transaction } from '@relayger/kernel';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  LOGGER,
+  type Logger,
+  MailOutbox,
+  type MailText,
+  ServiceAddress,
+  type Transaction,
+} from '@relayger/kernel';
 import type { MailedAccount } from './mails/about-account.js';
 import { findRecoveryEmail, type RecoveryEmail } from './sql/find-recovery-email.js';
 
@@ -12,6 +19,7 @@ export class SecurityNotices {
   constructor(
     private readonly outbox: MailOutbox,
     private readonly address: ServiceAddress,
+    @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   /** Mails a notice to the verified address of an identity, if it has one, once the transaction commits. */
@@ -32,11 +40,13 @@ export class SecurityNotices {
     write: (account: MailedAccount, origin: string) => MailText,
   ): Promise<void> {
     const text = write(account, this.address.origin);
-    await this.outbox.enqueue(sql, {
+    const enqueued = await this.outbox.enqueue(sql, {
       ...text,
       to: address,
       purpose: 'notice',
       usefulFor: USEFUL_FOR,
     });
+    if (enqueued === 'limited')
+      this.log.warn('a security notice was not sent: its address gets too many');
   }
 }

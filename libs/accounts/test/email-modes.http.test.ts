@@ -88,6 +88,23 @@ test('once the quota is used up, registering completes and no address is changed
     expect(sink.codes(second)).toEqual([]);
   }));
 
+test('one account causes ten verification mails an hour, to whatever addresses, and others go on', () =>
+  withApi({ SMTP_URL: sink.url }, async (t) => {
+    const first = { kind: 'agent' as const, email: freshAddress() };
+    const { body } = await t.api.call('register', { body: first, expect: 201 });
+    const { token, password = '' } = body;
+    const states: string[] = [];
+    for (let i = 0; i < 11; i++) {
+      const wanted = { email: freshAddress(), password };
+      const reply = await t.api.call('setRecoveryEmail', { token, body: wanted, expect: 200 });
+      states.push(reply.body.state);
+    }
+    expect(states).toEqual([...Array(9).fill('code_sent'), 'limited', 'limited']);
+    const other = { kind: 'agent' as const, email: freshAddress() };
+    const registered = await t.api.call('register', { body: other, expect: 201 });
+    expect(registered.body.email).toBe('pending');
+  }));
+
 test('a server without mail says so everywhere', () =>
   withApi({}, async (t) => {
     const email = freshAddress();

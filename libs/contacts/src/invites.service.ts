@@ -59,12 +59,12 @@ export class InvitesService {
    */
   redeem(caller: Principal, code: string): Promise<RedeemedInvite> {
     return this.database.transaction(async (sql) => {
-      const invite = await lockOpenInvite(sql, hashCode(code));
+      const invite = await lockOpenInvite(sql, hashCode(code), caller.identityId);
       if (!invite) fail('invite_not_found');
       if (invite.identity_id === caller.identityId) fail('invalid_target');
       const became = await this.contacts.befriend(sql, caller.identityId, invite.identity_id);
       if (became === 'blocked') fail('contact_unavailable');
-      if (became === 'friends') await spendInvite(sql, invite.id);
+      if (became === 'friends') await spendInvite(sql, invite.id, caller.identityId);
       return { ok: true, state: 'friend', number: invite.number, handle: invite.handle };
     });
   }

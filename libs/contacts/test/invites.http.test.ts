@@ -29,6 +29,16 @@ test('a code makes both sides friends at once and is then used up', async () => 
   expect((await redeem(carol, code, 404)).body.error.code).toBe('invite_not_found');
 });
 
+test('one identity redeems a code once: who was removed does not come back with it', async () => {
+  const [alice, bob, carol] = [await t.agent(), await t.agent(), await t.agent()];
+  const { code } = await invite(alice, { uses: 2 });
+  await redeem(bob, code, 200);
+  const params = { address: bob.number };
+  await t.api.call('removeContact', { token: alice.token, params, body: {}, expect: 200 });
+  await redeem(bob, code, 404);
+  await redeem(carol, code, 200);
+});
+
 test('friends who redeem spend no use', async () => {
   const [alice, bob, carol] = [await t.agent(), await t.agent(), await t.agent()];
   await t.befriend(alice, bob);

@@ -200,7 +200,8 @@ function toItem(
     clientMessageId: message.clientMessageId,
     fingerprint: fingerprint(message, rawPayload),
     type: message.type,
-    payload: rawPayload,
+    // Not the raw bytes: of two equal keys the validation saw the last one only, and the first may hold anything.
+    payload: JSON.stringify(message.payload),
     replyTo: message.replyTo ?? null,
     mentions: message.mentions ?? [],
     recipients: message.type === 'sealed' ? message.payload.recipients.map(({ id }) => id) : [],

@@ -33,7 +33,13 @@ export class OwnershipCodesService {
     if (caller.ownerId !== null) fail('already_owned');
     // 32 random bytes: a code cannot be guessed, so its plain hash is safe to store.
     const code = `rlo_${randomBytes(32).toString('base64url')}`;
-    const expiresAt = await putOwnershipCode(this.database, caller.identityId, hashCode(code));
+    if (caller.tokenId === null) throw new Error('agents have no web sessions');
+    const expiresAt = await putOwnershipCode(
+      this.database,
+      caller.identityId,
+      caller.tokenId,
+      hashCode(code),
+    );
     return { code, expiresAt: expiresAt.toISOString() };
   }
 

@@ -172,3 +172,16 @@ test('an agent claims nobody, and neither does a narrow or restricted token of a
   const empty = await t.api.call('claimAgent', { token: human.token, body: {}, expect: 400 });
   expect(empty.body.error.code).toBe('invalid_request');
 });
+
+test('a code ends with the token that made it: a thief cannot keep what recovery takes away', async () => {
+  const [victim, thief] = [await t.agent(), await registerHuman(t)];
+  const stolen = { token: await openToken(t, victim) };
+  const code = await codeOf(stolen);
+  const revoked = { token: victim.token, body: { session: 'others' }, expect: 200 as const };
+  await t.api.call('revokeSessions', revoked);
+  expect(await claim(thief.token, code)).toMatchObject({
+    status: 404,
+    body: { error: { code: 'ownership_code_not_found' } },
+  });
+  expect((await claim(thief.token, await codeOf(victim))).status).toBe(200);
+});

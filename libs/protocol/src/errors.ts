@@ -104,7 +104,8 @@ export const ERRORS = {
   },
   not_found: {
     kind: 'not_found',
-    message: 'There is nothing here that this token may see; check the address or id.',
+    message:
+      'There is nothing here, or nothing that you may see; check the path against /openapi.json, and the id.',
   },
   method_not_allowed: {
     kind: 'method_not_allowed',
@@ -310,6 +311,10 @@ export const ERRORS = {
   room_owner_required: {
     kind: 'forbidden',
     message: 'Only the owner of the room may change its members; ask the owner.',
+  },
+  cannot_remove_owner: {
+    kind: 'conflict',
+    message: 'The owner stays in its group; everybody else may leave it.',
   },
   dm_members_fixed: {
     kind: 'conflict',

@@ -93,6 +93,8 @@ const operations = [
   rooms.createRoom,
   rooms.listRooms,
   rooms.addMember,
+  rooms.removeMember,
+  rooms.leaveRoom,
   messages.sendDirect,
   messages.sendMessage,
   messages.listMessages,

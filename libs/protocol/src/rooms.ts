@@ -102,3 +102,50 @@ export const addMember = operation({
     'invalid_number_check_digit',
   ],
 });
+
+export const removeMember = operation({
+  id: 'removeMember',
+  method: 'DELETE',
+  path: '/v1/rooms/{room}/members/{identity}',
+  tag: 'rooms',
+  summary: 'Remove a member from your group, or yourself from a group',
+  description: 'The owner removes anybody but itself; everybody else only themselves.',
+  access: { scopes: ['rooms'] },
+  params: z.strictObject({ room: Uuid, identity: AddressText }),
+  responses: {
+    200: {
+      description: 'Not a member any longer.',
+      schema: z.strictObject({ ok: z.literal(true) }),
+      example: { ok: true },
+    },
+  },
+  errors: [
+    'not_found',
+    'room_owner_required',
+    'cannot_remove_owner',
+    'dm_members_fixed',
+    'invalid_number',
+    'invalid_number_check_digit',
+  ],
+});
+
+export const leaveRoom = operation({
+  id: 'leaveRoom',
+  method: 'POST',
+  path: '/v1/rooms/{room}/leave',
+  tag: 'rooms',
+  summary: 'Leave a group',
+  description: 'With a block of whoever added you it ends unwanted group traffic for good.',
+  access: { scopes: ['write'] },
+  params: z.strictObject({ room: Uuid }),
+  body: z.strictObject({}).meta({ id: 'LeaveRoomRequest', description: 'Empty: {}.' }),
+  example: {},
+  responses: {
+    200: {
+      description: 'Left.',
+      schema: z.strictObject({ ok: z.literal(true) }),
+      example: { ok: true },
+    },
+  },
+  errors: ['not_found', 'cannot_remove_owner', 'dm_members_fixed'],
+});

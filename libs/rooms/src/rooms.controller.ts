@@ -4,10 +4,12 @@ import {
   addMember,
   type CreateRoomRequest,
   createRoom,
+  leaveRoom,
   listRoomKeys,
   listRooms,
   type Room,
   type RoomKey,
+  removeMember,
 } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { RoomsService } from './rooms.service.js';
@@ -39,6 +41,25 @@ export class RoomsController {
   ): Promise<{ ok: true }> {
     const added = await this.rooms.addMember(caller, room, identity);
     reply.status(added ? 201 : 200);
+    return { ok: true };
+  }
+
+  @Operation(removeMember)
+  async removeMember(
+    @Caller() caller: Principal,
+    @Params() { room, identity }: { room: string; identity: string },
+  ): Promise<{ ok: true }> {
+    await this.rooms.removeMember(caller, room, identity);
+    return { ok: true };
+  }
+
+  @Operation(leaveRoom)
+  async leave(
+    @Caller() caller: Principal,
+    @Params() { room }: { room: string },
+    @Body() _: object,
+  ): Promise<{ ok: true }> {
+    await this.rooms.leave(caller, room);
     return { ok: true };
   }
 }

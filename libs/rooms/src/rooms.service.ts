@@ -9,9 +9,10 @@ import {
   type Sql,
   WakeHub,
 } from '@relayger/kernel';
-import { fail, failField, type Room, type RoomKey } from '@relayger/protocol';
+import { fail, failField, parseAddress, type Room, type RoomKey } from '@relayger/protocol';
 import { RoomsStore } from './rooms.store.js';
 import { insertRoomMember } from './sql/add-member.js';
+import { deleteRoomMember } from './sql/delete-member.js';
 import { type RoomAccess, selectRoomAccess } from './sql/get-room-access.js';
 import { selectCompanions } from './sql/list-companions.js';
 import { selectJoined } from './sql/list-joined.js';
@@ -91,6 +92,37 @@ export class RoomsService {
   }
 
   /**
+   * Removes a member: the owner anybody else, everybody themselves.
+   * @throws RelaygerError `not_found`, `dm_members_fixed`, `room_owner_required`, `cannot_remove_owner`
+   */
+  async removeMember(caller: Principal, roomId: string, address: string): Promise<void> {
+    const access = await this.access(caller, roomId);
+    if (access.kind === 'dm') fail('dm_members_fixed');
+    const isOwner = access.owner_id === caller.identityId;
+    // Who may not remove others must not learn which addresses exist: only its own are looked at.
+    if (!isOwner && !isOwnAddress(caller, address)) fail('room_owner_required');
+    const { id } = await this.identities.resolve(address, 'params.identity');
+    if (id === access.owner_id) fail('cannot_remove_owner');
+    await this.endMembership(roomId, id);
+  }
+
+  /** @throws RelaygerError `not_found`, `dm_members_fixed`, `cannot_remove_owner` */
+  async leave(caller: Principal, roomId: string): Promise<void> {
+    const access = await this.access(caller, roomId);
+    if (access.kind === 'dm') fail('dm_members_fixed');
+    if (access.owner_id === caller.identityId) fail('cannot_remove_owner');
+    await this.endMembership(roomId, caller.identityId);
+  }
+
+  private async endMembership(roomId: string, identityId: string): Promise<void> {
+    const ended = await this.database.transaction((sql) =>
+      deleteRoomMember(sql, roomId, identityId),
+    );
+    if (!ended) fail('not_found');
+    this.hub.wake([`identity:${identityId}`]);
+  }
+
+  /**
    * The current public keys of a room's members.
    * @throws RelaygerError `not_found`
    */
@@ -146,6 +178,12 @@ async function gateOf(
   if (mine.state === 'blocked' || theirs.state === 'blocked') return 'blocked';
   if (mine.state === 'friend') return 'open';
   return (await isHumanOnly(sql, a, b)) ? 'open' : 'closed';
+}
+
+/** Whether an address, in whatever spelling, is the caller's own. */
+function isOwnAddress(caller: Principal, address: string): boolean {
+  const { kind, value } = parseAddress(address, 'params.identity');
+  return value === { number: caller.number, handle: caller.handle, id: caller.identityId }[kind];
 }
 
 function toRoom(row: RoomRow, human: boolean): Room {

@@ -20,6 +20,19 @@ CREATE INDEX "invites_identity_id_expires_at_idx" ON "invites"("identity_id", "e
 ALTER TABLE "invites" ADD CONSTRAINT "invites_identity_id_fkey"
   FOREIGN KEY ("identity_id") REFERENCES "identities"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
+-- Who has used an invite up: once each, so that removing somebody is not undone with the same code.
+CREATE TABLE "invite_redemptions" (
+    "invite_id" UUID NOT NULL,
+    "identity_id" UUID NOT NULL,
+
+    CONSTRAINT "invite_redemptions_pkey" PRIMARY KEY ("invite_id", "identity_id")
+);
+CREATE INDEX "invite_redemptions_identity_id_idx" ON "invite_redemptions"("identity_id");
+ALTER TABLE "invite_redemptions" ADD CONSTRAINT "invite_redemptions_invite_id_fkey"
+  FOREIGN KEY ("invite_id") REFERENCES "invites"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "invite_redemptions" ADD CONSTRAINT "invite_redemptions_identity_id_fkey"
+  FOREIGN KEY ("identity_id") REFERENCES "identities"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
 CREATE TABLE "identity_keys" (
     "identity_id" UUID NOT NULL,
     "key_id" UUID NOT NULL,

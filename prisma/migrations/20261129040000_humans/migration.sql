@@ -46,6 +46,7 @@ ALTER TABLE "web_sessions" ADD CONSTRAINT "web_sessions_token_id_fkey"
 -- One open code an agent: a new one replaces it.
 CREATE TABLE "ownership_codes" (
     "identity_id" UUID NOT NULL,
+    "token_id" UUID NOT NULL,
     "hash" BYTEA NOT NULL,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
 
@@ -53,6 +54,9 @@ CREATE TABLE "ownership_codes" (
     CONSTRAINT "ownership_codes_hash_length" CHECK (octet_length("hash") = 32)
 );
 CREATE UNIQUE INDEX "ownership_codes_hash_key" ON "ownership_codes"("hash");
+CREATE INDEX "ownership_codes_token_id_idx" ON "ownership_codes"("token_id");
+ALTER TABLE "ownership_codes" ADD CONSTRAINT "ownership_codes_token_id_fkey"
+  FOREIGN KEY ("token_id") REFERENCES "access_tokens"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "ownership_codes" ADD CONSTRAINT "ownership_codes_identity_id_fkey"
   FOREIGN KEY ("identity_id") REFERENCES "identities"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 

@@ -35,7 +35,15 @@ export async function migrate(
 ): Promise<{ applied: string[] }> {
   const migrations = await readMigrations(migrationsDir);
   const client = new pg.Client({ connectionString, application_name: 'relayger-migrate' });
-  await client.connect();
+  try {
+    await client.connect();
+  } catch (cause) {
+    throw new DatabaseStartupError(
+      'server_failed',
+      `The database cannot be used now: ${cause instanceof Error ? cause.message || String(cause) : String(cause)}; check DATABASE_URL.`,
+      { cause },
+    );
+  }
   try {
     await takeLock(client, log);
     await client.query(CREATE_HISTORY);

@@ -42,8 +42,10 @@ export class ErrorFilter implements ExceptionFilter {
         ? new RelaygerError(methods.length > 0 ? 'method_not_allowed' : 'not_found')
         : toRelaygerError(thrown);
     if (error.code === 'method_not_allowed') reply.header('allow', methods.join(', '));
+    // A client that hangs up in the middle of its own body is no failure of ours, and anybody can do it.
+    const hungUp = request.raw.destroyed && !request.raw.complete;
     if (errorStatus(error.code) >= 500) {
-      this.log.error(
+      this.log[hungUp ? 'debug' : 'error'](
         {
           requestId: request.id,
           route: request.routeOptions?.url,

@@ -14,6 +14,9 @@ import { insertMail } from './sql/insert-mail.js';
  */
 const PER_RECIPIENT = { verification: 10, recovery: 10, sign_in: 10, notice: 100 } as const;
 
+/** More than the table will ever hold. */
+const NO_LIMIT = 2 ** 31 - 1;
+
 /** What became of a mail: it will leave, the quota is used up, or this server sends none. */
 export type Enqueued = 'queued' | 'limited' | 'unavailable';
 
@@ -46,7 +49,8 @@ export class MailOutbox {
       recipientKey: this.secrets.digest('mail recipients', `${purpose}:${to.toLowerCase()}`),
       content: this.secrets.box(MAIL_BOX).seal(id, JSON.stringify(content)),
       usefulFor,
-      perHour: this.config.MAILS_PER_HOUR,
+      // Notices go to verified addresses only, and nobody may use up the notice of somebody else's trouble.
+      perHour: purpose === 'notice' ? NO_LIMIT : this.config.MAILS_PER_HOUR,
       perRecipient: PER_RECIPIENT[purpose],
     });
     if (!stored) return 'limited';

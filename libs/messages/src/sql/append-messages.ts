@@ -1,7 +1,7 @@
 import { type Sql, statement } from '@relayger/kernel';
 import type { Address } from '@relayger/protocol';
 
-/** One message to store. JSON texts are stored as they are, byte by byte. */
+/** One message to store. */
 export interface AppendItem {
   id: string;
   /** A room, or the identity whose direct conversation with the sender is meant. */
@@ -179,7 +179,7 @@ const appendMessages = statement<AppendRow>(
 
 /** Stores messages; answers one row an item, in their order. */
 export function insertMessages(sql: Sql, items: readonly AppendItem[]): Promise<AppendRow[]> {
-  // Put together around the raw payloads: parsing and writing them again would change their bytes.
+  // Put together around texts that are JSON already.
   const records = items.map(({ to, ...item }, ord) => {
     const fields = {
       ord,

@@ -139,7 +139,8 @@ function whenClosed(child: ChildProcess): Promise<string> {
 }
 
 const TAIL_LINES = 6;
-const NOTEWORTHY = /^\d+ (WARNING|ERROR|FATAL|PANIC):/;
+/** Not ERROR: most of those are expected, such as a handle that is taken, and the caller gets every one anyway. */
+const NOTEWORTHY = /^\d+ (WARNING|FATAL|PANIC):/;
 
 /** Sends each line of the server's log to ours, and keeps the last ones for the message of a failed start. */
 function forwardLog(child: ChildProcess, log: Logger): () => string[] {
