@@ -154,7 +154,9 @@ test('while the mail server is down nothing is lost, not even over a restart', (
     await before.close();
 
     await server.start();
-    await t.database.pool.query('UPDATE mail_outbox SET due_at = now() WHERE due_at IS NOT NULL');
+    await t.database.pool.query(
+      "UPDATE mail_outbox SET due_at = now() - interval '1 second' WHERE due_at IS NOT NULL",
+    );
     const after = await t.replica({ SMTP_URL });
     const code = await server.codeFor(agent.address, 2);
     await after.api.call('recover', { body: { number, code }, expect: 200 });
