@@ -6,10 +6,14 @@ const featureEdges = {
   accounts: ['identities'],
   contacts: ['identities'],
   rooms: ['identities', 'contacts'],
-  messages: ['identities', 'contacts', 'rooms'],
+  files: ['identities', 'rooms'],
+  messages: ['identities', 'contacts', 'rooms', 'files'],
+  tasks: ['identities', 'contacts', 'rooms', 'messages', 'files'],
+  approvals: ['identities', 'rooms', 'messages', 'files', 'tasks'],
+  runtimes: ['identities', 'contacts', 'rooms', 'messages'],
 };
 /** May import any feature; imported by none. */
-const surfaces = ['discovery', 'oauth', 'mcp', 'panel', 'operator'];
+const surfaces = ['discovery', 'sockets', 'oauth', 'mcp', 'panel', 'operator'];
 /** Not features. */
 const base = ['protocol', 'kernel', 'sdk'];
 /** Apps that talk to the server over the wire only. */

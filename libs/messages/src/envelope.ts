@@ -26,11 +26,13 @@ export function toMessage(row: MessageRow): Message {
     clientMessageId: row.client_message_id,
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
     mentions: row.mentions,
+    ...(row.root_task_id !== null && { rootTaskId: row.root_task_id }),
+    ...(row.revision !== null && { revision: row.revision }),
     ...(row.attention !== null && { attention: row.attention }),
   } as Message;
 }
 
-/** The full envelope of a message that the caller has just sent, without reading it back. */
+/** The full envelope of a message that the caller has just stored, without reading it back. */
 export function sentMessage(
   sender: Principal,
   roomId: string,
@@ -45,8 +47,10 @@ export function sentMessage(
     type: message.type,
     payload: message.payload,
     reply_to: message.replyTo ?? null,
+    root_task_id: message.rootTaskId ?? null,
     mentions: message.mentions ?? [],
     attention: 'attention' in message && message.attention ? message.attention : null,
+    revision: null,
     trace_id: row.trace_id,
     created_at: row.created_at,
     sender_id: sender.identityId,
@@ -66,6 +70,7 @@ export function toMailboxItem(row: PendingRow): MailboxItem {
     type: row.type,
     body: row.body,
     ...(row.reply !== null && { reply: row.reply }),
+    ...(row.root !== null && { root: row.root }),
     ...(row.mentions.length > 0 && { mentions: row.mentions }),
     ...(row.attention !== null && { attention: row.attention }),
   } as MailboxItem;

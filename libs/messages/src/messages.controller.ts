@@ -10,6 +10,7 @@ import {
   rawMember,
 } from '@relayger/kernel';
 import {
+  getMessage,
   listMessages,
   type Message,
   type Receipt,
@@ -55,6 +56,14 @@ export class MessagesController {
     return answer(await this.messages.send(caller, room, draft(message, request, [])), view, reply);
   }
 
+  @Operation(getMessage)
+  get(
+    @Caller() caller: Principal,
+    @Params() { room, id }: { room: string; id: string },
+  ): Promise<Message> {
+    return this.messages.get(caller, room, id);
+  }
+
   @Operation(listMessages)
   history(
     @Caller() caller: Principal,
@@ -71,7 +80,11 @@ function draft(message: SendMessage, request: ApiRequest, path: string[]): Draft
   return { message, rawPayload, traceId: request.id, path: ['body', ...path].join('.') };
 }
 
-function answer(sent: Sent, view: 'receipt' | 'full', reply: FastifyReply): Receipt | Message {
+async function answer(
+  sent: Sent,
+  view: 'receipt' | 'full',
+  reply: FastifyReply,
+): Promise<Receipt | Message> {
   if (sent.repeated) void reply.status(200);
-  return view === 'full' ? sent.envelope : sent.receipt;
+  return view === 'full' ? sent.envelope() : sent.receipt;
 }

@@ -1,14 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IdentitiesService } from '@relayger/identities';
-import {
-  Batcher,
-  Database,
-  isRetryable,
-  isUnavailable,
-  type Principal,
-  violatedConstraint,
-  WakeHub,
-} from '@relayger/kernel';
+import { Database, type Principal, type Transaction, WakeHub } from '@relayger/kernel';
 import {
   fail,
   failField,
@@ -20,10 +12,11 @@ import {
 } from '@relayger/protocol';
 import { RoomsService } from '@relayger/rooms';
 import { v7 as uuid } from 'uuid';
+import { AppenderService } from './appender.service.js';
 import { sentMessage, toMessage } from './envelope.js';
 import { fingerprint } from './fingerprint.js';
-import { type AppendItem, type AppendRow, insertMessages } from './sql/append-messages.js';
-import { selectMessages } from './sql/list-messages.js';
+import type { AppendItem, AppendRow } from './sql/append-messages.js';
+import { selectMessage, selectMessages } from './sql/list-messages.js';
 
 /** A message as it came in: checked, with the exact bytes of its payload and the id of its request. */
 export interface Draft {
@@ -36,44 +29,49 @@ export interface Draft {
 
 export interface Sent {
   receipt: Receipt;
-  envelope: Message;
   /** True when this key had stored the message before. */
   repeated: boolean;
+  /** The whole message; one that is repeated is read back, since it may have been corrected or retracted. */
+  envelope: () => Promise<Message>;
 }
 
-/** Each attempt after the first needs another racing commit; more than a few in a row mean something is wrong. */
-const ATTEMPTS = 6;
+/** What tasks know of the messages that belong to a root task. */
+export interface RootTasks {
+  /** Locks the task; false when it is no root task of the room. */
+  lock(sql: Transaction, roomId: string, taskId: string): Promise<boolean>;
+  /** Counts one message. @throws RelaygerError `task_tree_limit` */
+  countMessage(sql: Transaction, taskId: string): Promise<void>;
+}
 
 /** Stored, numbered messages. */
 @Injectable()
 export class MessagesService {
-  private readonly appends: Batcher<AppendItem, AppendRow>;
+  private rootTasks: RootTasks | null = null;
 
   constructor(
     private readonly database: Database,
+    private readonly appender: AppenderService,
     private readonly rooms: RoomsService,
     private readonly identities: IdentitiesService,
     private readonly hub: WakeHub,
-  ) {
-    // One commit carries what arrives while the last ones are written: alone, a send is stored at once, and
-    // under load the cost of a statement and of a flush to disk is shared.
-    this.appends = new Batcher({
-      run: (items) => insertMessages(database, items),
-      maxItems: 64,
-      maxRuns: 1,
-      isolate: (error) => !isUnavailable(error),
-    });
+  ) {}
+
+  /** Tasks build on messages, so they say themselves which of them a message may belong to. */
+  useRootTasks(rootTasks: RootTasks): void {
+    this.rootTasks = rootTasks;
   }
 
   /**
    * Stores a message in a room that the caller is a member of.
    * @throws RelaygerError `not_found`, `invalid_request` (references), `contact_required`,
-   *   `contact_unavailable`, `idempotency_conflict`
+   *   `contact_unavailable`, `idempotency_conflict`, `task_tree_limit`
    */
   async send(caller: Principal, roomId: string, draft: Draft): Promise<Sent> {
     const item = toItem(caller, { room: roomId }, draft);
-    const row = await settle(async () => accepted(await this.appends.do(item), draft));
-    return this.finish(caller, draft, roomId, row);
+    const row = item.rootTaskId
+      ? await this.appender.appending((sql) => this.appendRooted(sql, item, roomId, draft.path))
+      : await this.appender.append(item, draft.path);
+    return this.toSent(caller, draft, roomId, row);
   }
 
   /**
@@ -81,24 +79,38 @@ export class MessagesService {
    * @throws RelaygerError as `send`, and `invalid_target`, `insufficient_scope`, `room_restricted_token`
    */
   async sendDirect(caller: Principal, target: string, draft: Draft): Promise<Sent> {
-    const item = toItem(caller, { target: parseAddress(target, 'body.target') }, draft);
-    const found = await settle(async () => {
-      const row = await this.appends.do(item);
-      return row.outcome === 'no_dm' ? row : accepted(row, draft);
-    });
-    if (found.room_id !== null) return this.finish(caller, draft, found.room_id, found);
+    const address = parseAddress(target, 'body.target');
+    // A conversation that is not there yet holds no task.
+    if (draft.message.rootTaskId !== undefined) {
+      const peer = await this.identities.resolveActive(target, 'body.target');
+      const room = await this.rooms.findDm(caller.identityId, peer.id);
+      if (!room) failField(`${draft.path}.rootTaskId`, NO_ROOT_TASK);
+      return this.send(caller, room, draft);
+    }
+    const found = await this.appender.append(
+      toItem(caller, { target: address }, draft),
+      draft.path,
+    );
+    if (found.room_id !== null) return this.toSent(caller, draft, found.room_id, found);
 
     const peer = await this.identities.resolveActive(target, 'body.target');
-    const { room, row } = await settle(() =>
-      this.database.transaction(async (sql) => {
-        const room = await this.rooms.openDm(sql, caller, peer);
-        const [row] = await insertMessages(sql, [toItem(caller, { room: room.id }, draft)]);
-        return { room, row: accepted(row as AppendRow, draft) };
-      }),
-    );
-    const sent = this.finish(caller, draft, room.id, row);
+    const { room, row } = await this.appender.appending(async (sql) => {
+      const room = await this.rooms.openDm(sql, caller, peer);
+      const item = toItem(caller, { room: room.id }, draft);
+      return { room, row: await this.appender.appendIn(sql, item, draft.path) };
+    });
     if (room.created) this.hub.wake([`identity:${peer.id}`]);
-    return sent;
+    return this.toSent(caller, draft, room.id, row);
+  }
+
+  /**
+   * A message as it is stored now.
+   * @throws RelaygerError `not_found`
+   */
+  async get(caller: Principal, roomId: string, messageId: string): Promise<Message> {
+    await this.rooms.access(caller, roomId);
+    const row = await selectMessage(this.database, roomId, messageId);
+    return row ? toMessage(row) : fail('not_found');
   }
 
   /**
@@ -120,77 +132,43 @@ export class MessagesService {
     return (await selectMessages(this.database, roomId, { after, before, limit })).map(toMessage);
   }
 
-  /** After the commit: wakes the room when something new was stored. */
-  private finish(caller: Principal, { message }: Draft, roomId: string, row: AppendRow): Sent {
-    if (row.outcome === 'stored') this.hub.wake([`room:${roomId}`]);
+  private toSent(caller: Principal, { message }: Draft, roomId: string, row: AppendRow): Sent {
+    const repeated = row.outcome === 'repeated';
     return {
       receipt: { id: row.id, room: roomId, seq: row.seq },
-      envelope: sentMessage(caller, roomId, message, row),
-      repeated: row.outcome === 'repeated',
+      repeated,
+      envelope: async () =>
+        repeated ? this.get(caller, roomId, row.id) : sentMessage(caller, roomId, message, row),
     };
   }
-}
 
-/**
- * The row of a stored or repeated message. Every other outcome is thrown, so that a transaction around it is undone.
- * @throws RelaygerError what the outcome means to the sender
- */
-function accepted(row: AppendRow, { path }: Draft): AppendRow {
-  switch (row.outcome) {
-    case 'stored':
-    case 'repeated':
-      return row;
-    case 'stale':
-      throw new StaleAppend();
-    case 'conflict':
-      return fail('idempotency_conflict');
-    case 'no_target':
-    case 'no_dm':
-    case 'no_room':
-      return fail('not_found');
-    case 'self':
-      return fail('invalid_target');
-    case 'closed':
-      return fail('contact_required');
-    case 'blocked':
-      return fail('contact_unavailable');
-    case 'bad_reply':
-      return failField(`${path}.replyTo`, 'names no message of this room');
-    case 'bad_mentions':
-      return failField(`${path}.mentions`, 'must name members of this room');
-    case 'bad_recipients':
-      return failField(`${path}.payload.recipients`, 'must name members of this room');
-  }
-}
-
-/** Who may send here changed while the append waited for the room. */
-class StaleAppend extends Error {
-  override readonly name = 'StaleAppend';
-}
-
-/**
- * Runs an append until it neither lost a race nor saw a stale room. A unique violation means that a parallel
- * retry of the same key won: the next attempt finds its message.
- */
-async function settle<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      const stale = error instanceof StaleAppend;
-      if (stale && attempt === ATTEMPTS) fail('unavailable', { retryAfter: 1 });
-      const lostRace = stale || violatedConstraint(error) !== null || isRetryable(error);
-      if (!lostRace || attempt === ATTEMPTS) throw error;
+  /** Stores a message that belongs to a root task, and counts it there. The task is locked before the room is. */
+  private async appendRooted(
+    sql: Transaction,
+    item: AppendItem,
+    roomId: string,
+    path: string,
+  ): Promise<AppendRow> {
+    const taskId = item.rootTaskId as string;
+    const known = await this.rootTasks?.lock(sql, roomId, taskId);
+    if (!known) {
+      // Who may not send here must not learn which tasks exist: the append says so first.
+      await this.appender.appendIn(sql, item, path);
+      failField(`${path}.rootTaskId`, NO_ROOT_TASK);
     }
+    const row = await this.appender.appendIn(sql, item, path);
+    if (row.outcome === 'stored') await this.rootTasks?.countMessage(sql, taskId);
+    return row;
   }
 }
+
+const NO_ROOT_TASK = 'names no root task of this room';
 
 function toItem(
   caller: Principal,
   to: AppendItem['to'],
-  { message, rawPayload, traceId, path }: Draft,
+  { message, rawPayload, traceId }: Draft,
 ): AppendItem {
-  checkReferences(message, path);
   return {
     id: uuid(),
     to,
@@ -203,7 +181,9 @@ function toItem(
     // Not the raw bytes: of two equal keys the validation saw the last one only, and the first may hold anything.
     payload: JSON.stringify(message.payload),
     replyTo: message.replyTo ?? null,
+    rootTaskId: message.rootTaskId ?? null,
     mentions: message.mentions ?? [],
+    files: filesOf(message),
     recipients: message.type === 'sealed' ? message.payload.recipients.map(({ id }) => id) : [],
     attention:
       'attention' in message && message.attention ? JSON.stringify(message.attention) : null,
@@ -211,11 +191,8 @@ function toItem(
   };
 }
 
-/** Files and tasks belong to later steps of this server: there are none yet that a message could point to. */
-function checkReferences(message: SendMessage, path: string): void {
-  const absent = 'names nothing in this room';
-  if (message.rootTaskId !== undefined) failField(`${path}.rootTaskId`, absent);
-  if (message.type === 'artifact') failField(`${path}.payload.fileId`, absent);
-  if (message.type === 'text' && message.payload.attachments)
-    failField(`${path}.payload.attachments`, absent);
+/** The files that a message uses. */
+function filesOf(message: SendMessage): readonly string[] {
+  if (message.type === 'artifact') return [message.payload.fileId];
+  return message.type === 'text' ? (message.payload.attachments ?? []) : [];
 }

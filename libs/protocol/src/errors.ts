@@ -1,53 +1,9 @@
 import { z } from 'zod';
+import { ERROR_STATUS, type ErrorEntry, retryAfter } from './error-entry.js';
+import { CONVERSATION_ERRORS } from './errors-conversations.js';
+import { WORK_ERRORS } from './errors-work.js';
 
-/**
- * What kind of failure a code is. The kind alone decides the HTTP status (`ERROR_STATUS`) and, later, the
- * shape of an MCP tool result, so two codes of one kind can never answer differently.
- */
-export type ErrorKind =
-  | 'malformed'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'conflict'
-  | 'too_large'
-  | 'unsupported_media'
-  | 'quota'
-  | 'internal'
-  | 'unavailable';
-
-/** HTTP status of each kind (contract/http.md section 0). */
-export const ERROR_STATUS: Readonly<Record<ErrorKind, number>> = {
-  malformed: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  too_large: 413,
-  unsupported_media: 415,
-  quota: 429,
-  internal: 500,
-  unavailable: 503,
-};
-
-interface ErrorEntry {
-  kind: ErrorKind;
-  /** One English sentence for the caller: what is wrong and what to do. */
-  message: string;
-  /** Schema of `error.details`, absent when the code carries none. */
-  details?: z.ZodType;
-}
-
-const retryAfter = z
-  .strictObject({
-    retryAfter: z
-      .int()
-      .min(0)
-      .describe('Seconds to wait; the same number is in the Retry-After header.'),
-  })
-  .meta({ examples: [{ retryAfter: 2 }] });
+export { ERROR_STATUS, type ErrorKind } from './error-entry.js';
 
 /** The catalogue: every error code that this server can answer, in the order of the contract's sections. */
 export const ERRORS = {
@@ -194,8 +150,7 @@ export const ERRORS = {
   },
   agent_only: {
     kind: 'forbidden',
-    message:
-      'Only an agent manages its account here; people use /v1/human and /v1/account instead.',
+    message: 'Only an agent may do this; people use /v1/human and /v1/account instead.',
   },
 
   human_password_off: {
@@ -308,34 +263,8 @@ export const ERRORS = {
       'This keyId is your current one with another key; publish the new key under a new UUID.',
   },
 
-  room_owner_required: {
-    kind: 'forbidden',
-    message: 'Only the owner of the room may change its members; ask the owner.',
-  },
-  cannot_remove_owner: {
-    kind: 'conflict',
-    message: 'The owner stays in its group; everybody else may leave it.',
-  },
-  dm_members_fixed: {
-    kind: 'conflict',
-    message: 'The members of a direct conversation are fixed; create a group with POST /v1/rooms.',
-  },
-
-  human_only: {
-    kind: 'forbidden',
-    message: 'Only a human may do this; an agent leaves seen out and manages itself under /v1/me.',
-  },
-  too_many_waits: {
-    kind: 'quota',
-    message:
-      'This identity has too many mailbox waits open at once; end some or wait as long as Retry-After says.',
-    details: retryAfter,
-  },
-  idempotency_conflict: {
-    kind: 'conflict',
-    message:
-      'This clientMessageId was already used here for other content; resend the identical bytes or take a new UUID.',
-  },
+  ...CONVERSATION_ERRORS,
+  ...WORK_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 /** A code of the catalogue. */

@@ -70,6 +70,16 @@ export const SendMessage = z
   .meta({ id: 'SendMessage' });
 export type SendMessage = z.infer<typeof SendMessage>;
 
+/** What became of a message after it was sent; it keeps its id and sequence. */
+export const Revision = z
+  .strictObject({
+    state: z.enum(['corrected', 'retracted']),
+    count: z.int().min(0).describe('How often it was corrected.'),
+    at: UtcTime,
+  })
+  .meta({ id: 'Revision' });
+export type Revision = z.infer<typeof Revision>;
+
 const envelope = {
   schemaVersion: z.literal(1),
   messageId: Uuid,
@@ -88,6 +98,7 @@ const envelope = {
   mentions: z.array(Uuid),
   rootTaskId: Uuid.optional(),
   attention: Attention.optional(),
+  revision: Revision.optional(),
 };
 
 const envelopes = (Object.keys(PAYLOADS) as MessageType[]).map((type) =>
@@ -176,6 +187,7 @@ export const sendDirect = operation({
     'contact_required',
     'contact_unavailable',
     'idempotency_conflict',
+    'task_tree_limit',
     'room_restricted_token',
   ],
 });
@@ -195,7 +207,13 @@ export const sendMessage = operation({
     201: { description: 'Stored.', schema: z.union([Message, Receipt]), example: exampleEnvelope },
     200: { description: repeated, schema: z.union([Message, Receipt]), example: exampleEnvelope },
   },
-  errors: ['not_found', 'contact_required', 'contact_unavailable', 'idempotency_conflict'],
+  errors: [
+    'not_found',
+    'contact_required',
+    'contact_unavailable',
+    'idempotency_conflict',
+    'task_tree_limit',
+  ],
 });
 
 export const listMessages = operation({
@@ -220,5 +238,17 @@ export const listMessages = operation({
       example: [exampleEnvelope],
     },
   },
+  errors: ['not_found'],
+});
+
+export const getMessage = operation({
+  id: 'getMessage',
+  method: 'GET',
+  path: '/v1/rooms/{room}/messages/{id}',
+  tag: 'messages',
+  summary: 'One message as it is stored now',
+  access: { scopes: ['read'] },
+  params: z.strictObject({ room: Uuid, id: Uuid }),
+  responses: { 200: { description: 'The message.', schema: Message, example: exampleEnvelope } },
   errors: ['not_found'],
 });

@@ -27,7 +27,12 @@ export const TAGS = {
   rooms: 'Groups and direct conversations, and who is in them.',
   messages: 'Sending, and the history of a room.',
   mailbox: 'What is pending for me, over all rooms.',
+  files: 'Files of a room.',
+  sockets: 'Live messages and signals over a WebSocket.',
   keys: 'Public keys for sealed messages.',
+  tasks: 'Work that one member gives another, with leases and progress.',
+  approvals: 'What a person has to agree to before a task may be completed.',
+  runtimes: 'Durable consumers: jobs from messages, with leases, retries and notes.',
 } as const;
 
 export interface SuccessResponse<Schema = z.ZodType> {

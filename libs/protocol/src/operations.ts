@@ -98,6 +98,7 @@ const operations = [
   messages.sendDirect,
   messages.sendMessage,
   messages.listMessages,
+  messages.getMessage,
   mailbox.readMailbox,
   mailbox.ackRoom,
   keys.publishKey,

@@ -29,8 +29,9 @@ export const TextPayload = z
       .array(Uuid)
       .min(1)
       .max(LIMITS.attachments)
+      .refine((ids) => new Set(ids).size === ids.length, 'must not repeat a file')
       .optional()
-      .describe('Files of the same room.'),
+      .meta({ description: 'Files of the same room.', uniqueItems: true }),
   })
   .meta({ id: 'TextPayload' });
 

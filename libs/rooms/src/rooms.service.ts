@@ -18,7 +18,7 @@ import { selectCompanions } from './sql/list-companions.js';
 import { selectJoined } from './sql/list-joined.js';
 import { selectRoomKeys } from './sql/list-room-keys.js';
 import { type RoomRow, selectRooms } from './sql/list-rooms.js';
-import { openDmRoom } from './sql/open-dm.js';
+import { openDmRoom, selectDm } from './sql/open-dm.js';
 import { type DmGate, isHumanOnly, setDmGate } from './sql/set-dm-gate.js';
 
 /** Conversations and who is in them. */
@@ -145,6 +145,11 @@ export class RoomsService {
   /** Everybody who is in a room with the caller, the caller among them, as far as its token reaches. */
   companions(caller: Principal): Promise<string[]> {
     return selectCompanions(this.database, caller.identityId, caller.roomIds);
+  }
+
+  /** The direct conversation of two identities, whatever stands between them; null when they have none. */
+  findDm(a: string, b: string): Promise<string | null> {
+    return selectDm(this.database, a, b);
   }
 
   /**

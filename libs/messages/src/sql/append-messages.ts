@@ -17,7 +17,10 @@ export interface AppendItem {
   type: string;
   payload: string;
   replyTo: string | null;
+  rootTaskId: string | null;
   mentions: readonly string[];
+  /** Files that the payload uses; they must be ready and of the room. */
+  files: readonly string[];
   /** Identities that a sealed payload is encrypted for; they must be members. */
   recipients: readonly string[];
   attention: string | null;
@@ -37,6 +40,7 @@ export type AppendOutcome =
   | 'bad_reply'
   | 'bad_mentions'
   | 'bad_recipients'
+  | 'bad_files'
   | 'stale';
 
 export interface AppendRow {
@@ -59,7 +63,7 @@ export interface AppendRow {
  *    statement's snapshot.
  * 3. `bumped` takes the room row and raises `last_seq`. The row lock is held until commit, so sequences become
  *    visible in commit order and a reader that passed N never misses N-1. While the lock was awaited, somebody
- *    may have been removed or blocked: that raised `access_version`, the row no longer matches the snapshot's
+ *    may have been removed or blocked, or a file withdrawn: that raised `access_version`, the row no longer matches the snapshot's
  *    value, nothing is stored and the outcome is `stale` (the caller runs the statement again).
  * 4. `stored` inserts. A parallel retry of the same key that committed after our snapshot trips the unique
  *    index; the whole statement is undone, sequences included, so there is no gap. The caller runs it again and
@@ -80,8 +84,8 @@ const appendMessages = statement<AppendRow>(
      SELECT i.*, d.target_id, coalesce(i.room, d.room_id) AS room_id
      FROM json_to_recordset($1::json) AS i(
        ord int, id uuid, room uuid, target_kind text, target text, sender_id uuid, human boolean, allowed_rooms uuid[], key uuid,
-       fingerprint text, type text, payload json, reply_to uuid, mentions uuid[], recipients uuid[],
-       attention json, trace_id uuid)
+       fingerprint text, type text, payload json, reply_to uuid, root_task_id uuid,
+       mentions uuid[], files uuid[], recipients uuid[], attention json, trace_id uuid)
      LEFT JOIN LATERAL (
        SELECT t.id AS target_id,
               (SELECT id FROM rooms
@@ -95,7 +99,7 @@ const appendMessages = statement<AppendRow>(
    checked AS MATERIALIZED (
      SELECT i.*, r.last_seq AS snapshot_seq, r.access_version, m.delivered_seq, m.seen_seq,
             prior.id AS prior_id, prior.seq AS prior_seq, prior.trace_id AS prior_trace,
-            prior.created_at AS prior_at,
+            prior.created_at AS prior_at, parent.thread_id,
             CASE
               WHEN i.target_kind IS NOT NULL AND i.target_id IS NULL THEN 'no_target'
               WHEN i.target_id = i.sender_id THEN 'self'
@@ -104,14 +108,16 @@ const appendMessages = statement<AppendRow>(
               WHEN prior.id IS NOT NULL THEN
                 CASE WHEN prior.fingerprint = decode(i.fingerprint, 'hex') THEN 'repeated' ELSE 'conflict' END
               WHEN r.gate <> 'open' THEN r.gate
-              WHEN i.reply_to IS NOT NULL AND NOT EXISTS (
-                SELECT FROM messages WHERE room_id = i.room_id AND id = i.reply_to) THEN 'bad_reply'
+              WHEN i.reply_to IS NOT NULL AND parent.thread_id IS NULL THEN 'bad_reply'
               WHEN cardinality(i.mentions) > 0 AND cardinality(i.mentions) <> (
                 SELECT count(*) FROM memberships
                 WHERE room_id = i.room_id AND identity_id = ANY (i.mentions)) THEN 'bad_mentions'
               WHEN cardinality(i.recipients) > 0 AND cardinality(i.recipients) <> (
                 SELECT count(*) FROM memberships
                 WHERE room_id = i.room_id AND identity_id = ANY (i.recipients)) THEN 'bad_recipients'
+              WHEN cardinality(i.files) > 0 AND cardinality(i.files) <> (
+                SELECT count(*) FROM files
+                WHERE id = ANY (i.files) AND room_id = i.room_id AND state = 'ready') THEN 'bad_files'
               ELSE 'stored'
             END AS outcome
      FROM item i
@@ -123,6 +129,9 @@ const appendMessages = statement<AppendRow>(
      LEFT JOIN LATERAL (
        SELECT id, seq, trace_id, created_at, fingerprint FROM messages
        WHERE room_id = i.room_id AND sender_id = i.sender_id AND client_message_id = i.key LIMIT 1) prior ON true
+     LEFT JOIN LATERAL (
+       SELECT coalesce(thread_id, id) AS thread_id FROM messages
+       WHERE room_id = i.room_id AND id = i.reply_to LIMIT 1) parent ON i.reply_to IS NOT NULL
    ),
    accepted AS MATERIALIZED (
      SELECT *, row_number() OVER (PARTITION BY room_id ORDER BY ord) AS nth FROM checked WHERE outcome = 'stored'
@@ -136,11 +145,15 @@ const appendMessages = statement<AppendRow>(
    ),
    stored AS (
      INSERT INTO messages (room_id, seq, id, sender_id, client_message_id, fingerprint, type, payload, reply_to,
-                           mentions, attention, trace_id, created_at)
+                           thread_id, root_task_id, mentions, attention, trace_id, created_at)
      SELECT a.room_id, b.base + a.nth, a.id, a.sender_id, a.key, decode(a.fingerprint, 'hex'), a.type, a.payload,
-            a.reply_to, a.mentions, a.attention, a.trace_id, clock_timestamp()
+            a.reply_to, a.thread_id, a.root_task_id, a.mentions, a.attention, a.trace_id, clock_timestamp()
      FROM accepted a JOIN bumped b ON b.id = a.room_id
      RETURNING id, seq, created_at
+   ),
+   used AS (
+     INSERT INTO message_files (file_id, message_id)
+     SELECT file_id, a.id FROM accepted a JOIN stored s ON s.id = a.id CROSS JOIN unnest(a.files) AS file_id
    ),
    target AS MATERIALIZED (
      SELECT a.room_id, a.sender_id, coalesce(
@@ -194,7 +207,9 @@ export function insertMessages(sql: Sql, items: readonly AppendItem[]): Promise<
       fingerprint: item.fingerprint,
       type: item.type,
       reply_to: item.replyTo,
+      root_task_id: item.rootTaskId,
       mentions: item.mentions,
+      files: item.files,
       recipients: item.recipients,
       trace_id: item.traceId,
     };

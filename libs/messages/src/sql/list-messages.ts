@@ -13,14 +13,17 @@ export interface MessageRow {
   attention: unknown;
   trace_id: string;
   created_at: Date;
+  root_task_id: string | null;
+  revision: unknown;
   sender_id: string;
   sender_handle: string;
   sender_kind: IdentityKind;
   sender_number: string;
 }
 
-const COLUMNS = `m.room_id, m.seq, m.id, m.client_message_id, m.type, m.payload, m.reply_to, m.mentions,
-  m.attention, m.trace_id, m.created_at, i.id AS sender_id, i.handle AS sender_handle, i.kind AS sender_kind,
+/** A message with its sender, for statements that read `messages m JOIN identities i`. */
+export const MESSAGE_COLUMNS = `m.room_id, m.seq, m.id, m.client_message_id, m.type, m.payload, m.reply_to, m.mentions,
+  m.attention, m.trace_id, m.created_at, m.root_task_id, m.revision, i.id AS sender_id, i.handle AS sender_handle, i.kind AS sender_kind,
   i.number AS sender_number`;
 
 const FROM = 'FROM messages m JOIN identities i ON i.id = m.sender_id WHERE m.room_id = $1';
@@ -28,12 +31,26 @@ const FROM = 'FROM messages m JOIN identities i ON i.id = m.sender_id WHERE m.ro
 // Both read one range of the primary key (room_id, seq), whatever the room's size.
 const listAfter = statement<MessageRow>(
   'messages_list_after',
-  `SELECT ${COLUMNS} ${FROM} AND m.seq > $2 ORDER BY m.seq LIMIT $3`,
+  `SELECT ${MESSAGE_COLUMNS} ${FROM} AND m.seq > $2 ORDER BY m.seq LIMIT $3`,
 );
 const listBefore = statement<MessageRow>(
   'messages_list_before',
-  `SELECT ${COLUMNS} ${FROM} AND m.seq < $2 ORDER BY m.seq DESC LIMIT $3`,
+  `SELECT ${MESSAGE_COLUMNS} ${FROM} AND m.seq < $2 ORDER BY m.seq DESC LIMIT $3`,
 );
+
+const getOne = statement<MessageRow>(
+  'messages_get',
+  `SELECT ${MESSAGE_COLUMNS} ${FROM} AND m.id = $2`,
+);
+
+/** One message of a room. */
+export async function selectMessage(
+  sql: Sql,
+  roomId: string,
+  messageId: string,
+): Promise<MessageRow | null> {
+  return (await sql.query(getOne, [roomId, messageId]))[0] ?? null;
+}
 
 const MAX_INT64 = '9223372036854775807';
 

@@ -20,6 +20,7 @@ export interface PendingRow {
   type: string;
   body: unknown;
   reply: string | null;
+  root: string | null;
   mentions: string[];
   attention: unknown;
 }
@@ -61,7 +62,8 @@ const readMailboxes = statement<MailboxRow>(
        FROM memberships m
        JOIN rooms r ON r.id = m.room_id AND r.last_seq > m.delivered_seq AND r.gate <> 'blocked'
        CROSS JOIN LATERAL (
-         SELECT seq, id, sender_id, type, payload, reply_to, mentions, attention FROM messages
+         SELECT seq, id, sender_id, type, payload, reply_to, root_task_id, mentions, attention
+         FROM messages
          WHERE room_id = m.room_id AND seq > m.delivered_seq AND sender_id <> m.identity_id
            AND type NOT IN ('status', 'progress')
          ORDER BY seq LIMIT a.page_size
@@ -100,7 +102,7 @@ const readMailboxes = statement<MailboxRow>(
      END AS rooms,
      (SELECT json_agg(json_build_object(
         'id', p.id, 'room', p.room_id, 'seq', p.seq::text, 'sender_id', p.sender_id, 'sender_number', i.number,
-        'type', p.type, 'body', p.payload, 'reply', p.reply_to, 'mentions', p.mentions,
+        'type', p.type, 'body', p.payload, 'reply', p.reply_to, 'root', p.root_task_id, 'mentions', p.mentions,
         'attention', p.attention) ORDER BY p.nth, p.room_id)
       FROM page p JOIN identities i ON i.id = p.sender_id
       WHERE p.ord = a.ord) AS page

@@ -19,6 +19,11 @@ const findDm = statement<{ id: string }>(
   'SELECT id FROM rooms WHERE dm_low = least($1::uuid, $2::uuid) AND dm_high = greatest($1::uuid, $2::uuid)',
 );
 
+/** The direct conversation of two identities, if they have one. */
+export async function selectDm(sql: Sql, a: string, b: string): Promise<string | null> {
+  return (await sql.query(findDm, [a, b]))[0]?.id ?? null;
+}
+
 /**
  * The direct conversation of two identities, created when there is none. Call it while their relationship is
  * locked: the new room starts open.
@@ -33,7 +38,7 @@ export async function openDmRoom(
     await sql.query(insertPair, [created.id, a, b]);
     return { id: created.id, created: true };
   }
-  const [existing] = await sql.query(findDm, [a, b]);
+  const existing = await selectDm(sql, a, b);
   if (!existing) throw new Error('a direct conversation vanished');
-  return { id: existing.id, created: false };
+  return { id: existing, created: false };
 }

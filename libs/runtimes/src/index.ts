@@ -1,0 +1,1 @@
+export { RuntimesModule } from './runtimes.module.js';
