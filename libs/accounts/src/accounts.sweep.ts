@@ -8,6 +8,7 @@ import { Database, LOGGER, type Logger } from '@relayger/kernel';
 import { deleteOldCodeRequests } from './sql/delete-code-requests.js';
 import { deleteEndedCounters } from './sql/delete-counters.js';
 import { deleteExpiredEmailCodes } from './sql/delete-email-codes.js';
+import { deleteEndedTokens } from './sql/delete-ended-tokens.js';
 import { deleteExpiredWebSessions } from './sql/delete-web-sessions.js';
 
 /**
@@ -45,8 +46,9 @@ export class AccountsSweep implements OnApplicationBootstrap, OnApplicationShutd
       const webSessions = await deleteExpiredWebSessions(this.database);
       const emailCodes = await deleteExpiredEmailCodes(this.database);
       const codeRequests = await deleteOldCodeRequests(this.database);
+      const tokens = await deleteEndedTokens(this.database);
       this.log.debug(
-        { counters, webSessions, emailCodes, codeRequests },
+        { counters, webSessions, emailCodes, codeRequests, tokens },
         'deleted what has run out',
       );
     } catch (err) {

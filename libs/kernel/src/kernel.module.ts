@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { AuditRetention } from './audit/audit.jobs.js';
 import { CONFIG, type KernelConfig } from './config/kernel.config.js';
 import { Database } from './database/database.js';
 import { AuthGuard } from './http/auth.guard.js';
@@ -42,6 +43,7 @@ export class KernelModule {
         { provide: WakeTransport, useValue: transport },
         { provide: ServiceAddress, useValue: address },
         { provide: Secrets, useValue: secrets },
+        AuditRetention,
         SmtpSender,
         MailDelivery,
         MailOutbox,

@@ -56,6 +56,9 @@ export const kernelSettings = {
   REQUESTS_PER_MINUTE: int(1, 1_000_000)
     .default(600)
     .describe('Requests a minute per identity and process.'),
+  AUDIT_RETENTION_DAYS: int(90, 36_500)
+    .default(730)
+    .describe('Days that records of the audit log are kept.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',
