@@ -31,6 +31,8 @@ export interface Event {
   attention?: Attention | undefined;
   /** What makes a retry find this event again; without it every call appends one. */
   key?: { clientMessageId: string; fingerprint: string } | undefined;
+  /** Id of the request that it comes from; without one it has its own. */
+  traceId?: string | undefined;
 }
 
 export interface Appended {
@@ -122,7 +124,7 @@ export class AppenderService {
         files: [],
         recipients: [],
         attention: event.attention ? JSON.stringify(event.attention) : null,
-        traceId: id,
+        traceId: event.traceId ?? id,
       },
       'body',
     );

@@ -16,6 +16,23 @@ export function fingerprint(message: SendMessage, rawPayload: string): string {
     message.rootTaskId,
     attention,
   ];
+  return hash(rawPayload, rest);
+}
+
+/**
+ * What one clientMessageId stands for when it revises a message. No message can have it: none is sent as `revision`.
+ * @param rawPayload the payload exactly as it stood in the request; empty for a retraction
+ * @returns SHA-256 in hex
+ */
+export function revisionFingerprint(
+  action: 'correct' | 'retract',
+  messageId: string,
+  rawPayload: string,
+): string {
+  return hash(rawPayload, ['revision', action, messageId]);
+}
+
+function hash(rawPayload: string, rest: readonly unknown[]): string {
   // The length first, so that no payload can be shifted into what follows it.
   return createHash('sha256')
     .update(`${rawPayload.length}:${rawPayload}`)

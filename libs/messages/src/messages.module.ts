@@ -6,11 +6,15 @@ import { MailboxController } from './mailbox.controller.js';
 import { MailboxService } from './mailbox.service.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesService } from './messages.service.js';
+import { RevisionsController } from './revisions.controller.js';
+import { RevisionsService } from './revisions.service.js';
+import { ThreadsController } from './threads.controller.js';
+import { ThreadsService } from './threads.service.js';
 
 @Module({
   imports: [IdentitiesModule, RoomsModule],
-  controllers: [MessagesController, MailboxController],
-  providers: [AppenderService, MessagesService, MailboxService],
+  controllers: [MessagesController, MailboxController, RevisionsController, ThreadsController],
+  providers: [AppenderService, MessagesService, MailboxService, RevisionsService, ThreadsService],
   exports: [AppenderService, MessagesService],
 })
 export class MessagesModule {}

@@ -22,7 +22,9 @@ import * as mailbox from './mailbox.js';
 import * as messages from './messages.js';
 import type { Operation } from './operation.js';
 import * as profile from './profile.js';
+import * as revisions from './revisions.js';
 import * as rooms from './rooms.js';
+import * as threads from './threads.js';
 import * as webSessions from './web-sessions.js';
 
 const operations = [
@@ -92,6 +94,9 @@ const operations = [
   invites.redeemInvite,
   rooms.createRoom,
   rooms.listRooms,
+  rooms.getRoom,
+  rooms.openDm,
+  rooms.listMembers,
   rooms.addMember,
   rooms.removeMember,
   rooms.leaveRoom,
@@ -99,6 +104,8 @@ const operations = [
   messages.sendMessage,
   messages.listMessages,
   messages.getMessage,
+  threads.getThread,
+  revisions.reviseMessage,
   mailbox.readMailbox,
   mailbox.ackRoom,
   keys.publishKey,
