@@ -1,1 +1,2 @@
 export { FilesModule } from './files.module.js';
+export { FilesService, type UseCheck } from './files.service.js';

@@ -49,11 +49,14 @@ export const CONVERSATION_ERRORS = {
   },
   context_item_too_large: {
     kind: 'too_large',
-    message: 'One message is larger than maxBytes; raise it, or read the message by its id.',
+    message:
+      'A message does not fit into maxBytes; raise it, or read the message by its id and go on after it.',
     details: z
       .strictObject({
         messageId: Uuid.describe('The message that does not fit.'),
-        bytes: z.int().describe('What it takes as JSON.'),
+        bytes: z
+          .int()
+          .describe('The maxBytes that a reply with it, and nothing but the root, would take.'),
       })
       .meta({ examples: [{ messageId: '0190b2f6-3c4d-7e5f-8a6b-7c8d9e0f1a2b', bytes: 16_420 }] }),
   },
@@ -79,6 +82,12 @@ export const CONVERSATION_ERRORS = {
         freeBytes: z.int().min(0).describe('How many bytes are left.'),
       })
       .meta({ examples: [{ limitBytes: 1_073_741_824, freeBytes: 1_048_576 }] }),
+  },
+  too_many_transfers: {
+    kind: 'quota',
+    message:
+      'This identity has too many uploads and downloads under way; end some or wait as long as Retry-After says.',
+    details: retryAfter,
   },
 
   upgrade_required: {

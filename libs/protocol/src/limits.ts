@@ -53,6 +53,8 @@ export const LIMITS = {
   corrections: 10,
   revisionHours: 24,
   fileNameBytes: 255,
+  /** Uploads and downloads of one identity at once, on one process. */
+  transfers: 8,
   socketFrameBytes: 4_096,
   /** Of one identity, on one process. */
   sockets: 64,
@@ -68,6 +70,9 @@ export const LIMITS = {
   progressEventSeconds: 2,
   approvalSecondsMin: 60,
   approvalSecondsMax: 86_400,
+  /** Of a description and of a summary. */
+  approvalTextBytes: 2_000,
+  approvalsListed: 100,
   runtimes: 8,
   runtimeNotes: 64,
   runtimeNoteBytes: 4_000,

@@ -35,10 +35,21 @@ export const TAGS = {
   runtimes: 'Durable consumers: jobs from messages, with leases, retries and notes.',
 } as const;
 
+/** The type of bodies that are bytes: what comes in and goes out unread. */
+export const BYTES_TYPE = 'application/octet-stream';
+
+/** A request body that is not JSON but bytes of any content type, handed to the handler as they arrive. */
+export interface BytesBody {
+  description: string;
+  /** A longer one is refused by its Content-Length, before any of it is read. */
+  maxBytes: number;
+}
+
 export interface SuccessResponse<Schema = z.ZodType> {
   description: string;
   /** Absent for a body that is not JSON; then `contentType` says what it is. */
   schema?: Schema;
+  /** `BYTES_TYPE` for a body that is no text either. */
   contentType?: string;
   /** Headers that the reply always carries. */
   headers?: Record<string, z.ZodType>;
@@ -71,11 +82,13 @@ export interface Operation<
   params?: Params;
   query?: Query;
   body?: Body;
+  /** Takes bytes instead of a JSON body. Their number must be known beforehand. */
+  bytes?: BytesBody;
   /** Example request body. */
   example?: unknown;
   /** Success responses by status. */
   responses: { [Status in keyof Replies]: SuccessResponse<Replies[Status]> };
-  /** Codes beyond those that follow from `access`, `params`, `query` and `body` (`commonErrors`). */
+  /** Codes beyond those that follow from `access`, `params`, `query` and `body` (`operationErrors`). */
   errors: readonly ErrorCode[];
 }
 
@@ -104,7 +117,8 @@ export function operationErrors(op: Operation): ErrorCode[] {
     if (op.access.scopes.length > 0) codes.add('insufficient_scope');
     if (op.access.unrestricted) codes.add('room_restricted_token');
   }
+  if (op.bytes) codes.add('length_required').add('file_too_large');
   // Also where no body is taken: it is read, and refused, before that is known.
-  if (op.method !== 'GET') codes.add('body_too_large').add('unsupported_media_type');
+  else if (op.method !== 'GET') codes.add('body_too_large').add('unsupported_media_type');
   return [...codes].sort();
 }
