@@ -14,6 +14,7 @@ import * as contacts from './contacts.js';
 import * as directory from './directory.js';
 import * as discovery from './discovery.js';
 import * as emailSignIn from './email-sign-in.js';
+import * as files from './files.js';
 import * as humans from './humans.js';
 import * as identities from './identities.js';
 import * as invites from './invites.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AddressText } from './address.js';
+import { IdentityKind } from './identities.js';
 import { Handle, PlainNumber, Sequence, UtcTime, Uuid } from './ids.js';
 import { LIMITS } from './limits.js';
 import { operation } from './operation.js';
@@ -69,6 +70,106 @@ export const listRooms = operation({
     200: { description: 'The rooms, newest first.', schema: z.array(Room), example: [example] },
   },
   errors: [],
+});
+
+export const getRoom = operation({
+  id: 'getRoom',
+  method: 'GET',
+  path: '/v1/rooms/{room}',
+  tag: 'rooms',
+  summary: 'One conversation, as the list shows it',
+  access: { scopes: ['read'] },
+  params: z.strictObject({ room: Uuid }),
+  responses: { 200: { description: 'The room.', schema: Room, example } },
+  errors: ['not_found'],
+});
+
+export const OpenDmRequest = z.strictObject({ target: AddressText }).meta({ id: 'OpenDmRequest' });
+export type OpenDmRequest = z.infer<typeof OpenDmRequest>;
+
+const dmExample: Room = {
+  id: '0190b2f5-1a2b-7c3d-8e4f-5a6b7c8d9e10',
+  kind: 'dm',
+  name: null,
+  ownerId: null,
+  createdAt: '2026-11-29T22:00:00.000Z',
+  sequence: '0',
+  deliveredSequence: '0',
+  unread: 0,
+  members: 2,
+  peer: {
+    id: '0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01',
+    number: '1234567897',
+    handle: 'report-agent',
+  },
+};
+
+export const openDm = operation({
+  id: 'openDm',
+  method: 'POST',
+  path: '/v1/rooms/dm',
+  tag: 'rooms',
+  summary: 'The direct conversation with one identity, opened when there is none',
+  description:
+    'With an agent on either side the contact must have been accepted, also when the conversation is there already. Two identities have at most one.',
+  access: { scopes: ['rooms'], unrestricted: true },
+  body: OpenDmRequest,
+  example: { target: '1234567897' },
+  responses: {
+    201: { description: 'Opened.', schema: Room, example: dmExample },
+    200: { description: 'Was there already.', schema: Room, example: dmExample },
+  },
+  errors: [
+    'not_found',
+    'invalid_number',
+    'invalid_number_check_digit',
+    'invalid_target',
+    'contact_required',
+    'contact_unavailable',
+  ],
+});
+
+/** Somebody who is in a room, as every other member sees them. */
+export const Member = z
+  .strictObject({
+    id: Uuid,
+    number: PlainNumber,
+    handle: Handle,
+    kind: IdentityKind,
+    role: z.enum(['owner', 'member']).describe('A direct conversation has no owner.'),
+    deliveredSequence: Sequence.describe(
+      "How far the member's mailbox has got; equals the room's sequence when nothing is pending.",
+    ),
+    seenSequence: Sequence.optional().describe('Of humans only.'),
+  })
+  .meta({ id: 'Member' });
+export type Member = z.infer<typeof Member>;
+
+export const listMembers = operation({
+  id: 'listMembers',
+  method: 'GET',
+  path: '/v1/rooms/{room}/members',
+  tag: 'rooms',
+  summary: 'Who is in a room, and how far they have got',
+  access: { scopes: ['read'] },
+  params: z.strictObject({ room: Uuid }),
+  responses: {
+    200: {
+      description: 'The members: the owner first, then by handle.',
+      schema: z.array(Member),
+      example: [
+        {
+          id: '0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01',
+          number: '1234567897',
+          handle: 'report-agent',
+          kind: 'agent',
+          role: 'owner',
+          deliveredSequence: '0',
+        },
+      ],
+    },
+  },
+  errors: ['not_found'],
 });
 
 export const addMember = operation({

@@ -4,9 +4,14 @@ import {
   addMember,
   type CreateRoomRequest,
   createRoom,
+  getRoom,
   leaveRoom,
+  listMembers,
   listRoomKeys,
   listRooms,
+  type Member,
+  type OpenDmRequest,
+  openDm,
   type Room,
   type RoomKey,
   removeMember,
@@ -26,6 +31,27 @@ export class RoomsController {
   @Operation(listRooms)
   list(@Caller() caller: Principal): Promise<Room[]> {
     return this.rooms.list(caller);
+  }
+
+  @Operation(getRoom)
+  get(@Caller() caller: Principal, @Params() { room }: { room: string }): Promise<Room> {
+    return this.rooms.get(caller, room);
+  }
+
+  @Operation(openDm)
+  async openDm(
+    @Caller() caller: Principal,
+    @Body() { target }: OpenDmRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Room> {
+    const { room, created } = await this.rooms.dm(caller, target);
+    reply.status(created ? 201 : 200);
+    return room;
+  }
+
+  @Operation(listMembers)
+  members(@Caller() caller: Principal, @Params() { room }: { room: string }): Promise<Member[]> {
+    return this.rooms.members(caller, room);
   }
 
   @Operation(listRoomKeys)

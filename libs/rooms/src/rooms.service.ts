@@ -9,15 +9,23 @@ import {
   type Sql,
   WakeHub,
 } from '@relayger/kernel';
-import { fail, failField, parseAddress, type Room, type RoomKey } from '@relayger/protocol';
+import {
+  fail,
+  failField,
+  type Member,
+  parseAddress,
+  type Room,
+  type RoomKey,
+} from '@relayger/protocol';
 import { RoomsStore } from './rooms.store.js';
 import { insertRoomMember } from './sql/add-member.js';
 import { deleteRoomMember } from './sql/delete-member.js';
 import { type RoomAccess, selectRoomAccess } from './sql/get-room-access.js';
 import { selectCompanions } from './sql/list-companions.js';
 import { selectJoined } from './sql/list-joined.js';
+import { selectMembers } from './sql/list-members.js';
 import { selectRoomKeys } from './sql/list-room-keys.js';
-import { type RoomRow, selectRooms } from './sql/list-rooms.js';
+import { type RoomRow, selectRoom, selectRooms } from './sql/list-rooms.js';
 import { openDmRoom, selectDm } from './sql/open-dm.js';
 import { type DmGate, isHumanOnly, setDmGate } from './sql/set-dm-gate.js';
 
@@ -60,6 +68,42 @@ export class RoomsService {
   }
 
   /**
+   * One of these conversations.
+   * @throws RelaygerError `not_found`
+   */
+  async get(caller: Principal, roomId: string): Promise<Room> {
+    const row = mayUseRoom(caller, roomId)
+      ? await selectRoom(this.database, caller.identityId, roomId)
+      : null;
+    return row ? toRoom(row, caller.kind === 'human') : fail('not_found');
+  }
+
+  /**
+   * The members of a room, the owner first.
+   * @throws RelaygerError `not_found`
+   */
+  async members(caller: Principal, roomId: string): Promise<Member[]> {
+    await this.access(caller, roomId);
+    return selectMembers(this.database, roomId);
+  }
+
+  /**
+   * The direct conversation with `target`, opened when there is none.
+   * @throws RelaygerError `not_found`, `invalid_number`, `invalid_number_check_digit`, and as `openDm`
+   */
+  async dm(caller: Principal, target: string): Promise<{ room: Room; created: boolean }> {
+    const peer = await this.identities.resolveActive(target, 'body.target');
+    return this.database.transaction(async (sql) => {
+      const { id, created } = await this.openDm(sql, caller, peer);
+      if (created) sql.afterCommit(() => this.hub.wake([`identity:${peer.id}`]));
+      // Still under the lock of the pair, so no block can hide the room in between.
+      const row = await selectRoom(sql, caller.identityId, id);
+      if (!row) throw new Error('an open direct conversation is not to be seen');
+      return { room: toRoom(row, caller.kind === 'human'), created };
+    });
+  }
+
+  /**
    * The room as the caller may read it.
    * @throws RelaygerError `not_found` for rooms that do not exist, are not the caller's, are outside the
    *   token's list or lie behind a block: the four look the same
@@ -69,6 +113,20 @@ export class RoomsService {
       ? await selectRoomAccess(this.database, roomId, caller.identityId)
       : null;
     if (!access || access.gate === 'blocked') fail('not_found');
+    return access;
+  }
+
+  /**
+   * The room as the caller may put something into it other than by the append, which decides for itself.
+   * @throws RelaygerError `not_found`, `contact_required`, `contact_unavailable`, as for sending
+   */
+  async sendAccess(caller: Principal, roomId: string, sql: Sql): Promise<RoomAccess> {
+    const access = mayUseRoom(caller, roomId)
+      ? await selectRoomAccess(sql, roomId, caller.identityId)
+      : null;
+    if (!access) fail('not_found');
+    if (access.gate === 'blocked') fail('contact_unavailable');
+    if (access.gate === 'closed') fail('contact_required');
     return access;
   }
 

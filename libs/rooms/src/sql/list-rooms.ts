@@ -22,9 +22,7 @@ const COUNTED = 1000;
 // delivered_seq is the stored cursor or, when only own, status and progress events lie behind it, the point just
 // before the first message that really is pending: so it equals last_seq when nothing from others waits.
 // A blocked direct conversation is not accessible, so it is not listed.
-const listRooms = statement<RoomRow>(
-  'rooms_list',
-  `SELECT r.id, r.kind, r.name, r.owner_id, r.created_at, r.last_seq, m.seen_seq,
+const SELECT = `SELECT r.id, r.kind, r.name, r.owner_id, r.created_at, r.last_seq, m.seen_seq,
           greatest(m.delivered_seq, coalesce(pending.first_seq - 1, r.last_seq)) AS delivered_seq,
           coalesce(pending.count, 0)::int AS unread,
           (SELECT count(*)::int FROM memberships others WHERE others.room_id = r.id) AS members,
@@ -41,9 +39,14 @@ const listRooms = statement<RoomRow>(
    ) AS pending ON r.last_seq > m.delivered_seq
    LEFT JOIN identities peer
      ON r.kind = 'dm' AND peer.id = CASE r.dm_low WHEN m.identity_id THEN r.dm_high ELSE r.dm_low END
-   WHERE m.identity_id = $1 AND r.gate <> 'blocked' AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
-   ORDER BY r.created_at DESC, r.id DESC`,
+   WHERE m.identity_id = $1 AND r.gate <> 'blocked'`;
+
+const listRooms = statement<RoomRow>(
+  'rooms_list',
+  `${SELECT} AND ($2::uuid[] IS NULL OR r.id = ANY ($2)) ORDER BY r.created_at DESC, r.id DESC`,
 );
+
+const getRoom = statement<RoomRow>('rooms_get', `${SELECT} AND m.room_id = $2`);
 
 /**
  * The rooms of an identity, newest first.
@@ -55,4 +58,13 @@ export function selectRooms(
   roomIds: readonly string[] | null,
 ): Promise<RoomRow[]> {
   return sql.query(listRooms, [identityId, roomIds]);
+}
+
+/** One room of an identity, or null when it is not a member or a block hides the room. */
+export async function selectRoom(
+  sql: Sql,
+  identityId: string,
+  roomId: string,
+): Promise<RoomRow | null> {
+  return (await sql.query(getRoom, [identityId, roomId]))[0] ?? null;
 }
