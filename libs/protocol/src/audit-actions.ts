@@ -12,6 +12,7 @@ export const AuditAction = z
     'token.rotate',
     'token.revoke',
     'audit.export',
+    'approval.decide',
   ])
   .meta({ id: 'AuditAction' });
 export type AuditAction = z.infer<typeof AuditAction>;

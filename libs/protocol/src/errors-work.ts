@@ -20,6 +20,15 @@ export const WORK_ERRORS = {
     message:
       'A root task has at most 4 levels, 32 tasks and 128 messages; finish it and begin a new one.',
   },
+  task_assignee_required: {
+    kind: 'forbidden',
+    message: 'Only the assignee of a task may do this; read the task to see who that is.',
+  },
+  task_creator_required: {
+    kind: 'forbidden',
+    message:
+      'Only the creator of a task or the owner of its room may cancel it; its assignee fails it instead.',
+  },
   lease_lost: {
     kind: 'conflict',
     message: 'Your lease has ended or is not the current one; nothing was changed, claim again.',
@@ -36,7 +45,8 @@ export const WORK_ERRORS = {
   },
   approval_pending: {
     kind: 'conflict',
-    message: 'An approval of this task is pending or was refused; it cannot be completed.',
+    message:
+      'An approval of this task is pending or was rejected; await the decision, or request another after it.',
   },
   approval_hash_mismatch: {
     kind: 'conflict',
