@@ -44,6 +44,7 @@ export const LIMITS = {
   waitSeconds: 55,
   historyDefault: 50,
   historyMax: 100,
+  searchBytes: 200,
   searchMax: 100,
   threadDefault: 10,
   threadMax: 100,
@@ -61,6 +62,8 @@ export const LIMITS = {
   /** Of tasks and of runtime jobs: from claim, update or heartbeat, on the database's clock. */
   leaseSeconds: 30,
   taskClaims: 5,
+  taskValues: 1_000,
+  tasksListed: 100,
   taskDepth: 4,
   treeTasks: 32,
   treeMessages: 128,
@@ -79,5 +82,12 @@ export const LIMITS = {
   runtimeNoteSources: 8,
   runtimeNotesPage: 20,
   runtimeLogMax: 100,
+  runtimeLogDefault: 50,
+  runtimeNameBytes: 64,
+  runtimeNoteKeyBytes: 64,
+  /** Entries of each allowlist of a policy. */
+  runtimeAllowed: 100,
+  /** More than one claim in 40 ms, hour after hour: a limit beyond it limits nothing. */
+  runtimeCallsPerHour: 100_000,
   requestsPerMinute: 600,
 } as const;
