@@ -12,9 +12,12 @@ export { startEmbeddedPostgres } from './database/embedded-postgres.js';
 export { isRetryable, isUnavailable, violatedConstraint } from './database/failures.js';
 export { joinEmbeddedPostgres } from './database/join-embedded-postgres.js';
 export { migrate } from './database/migrate.js';
-export { type Sql, statement, type Transaction } from './database/sql.js';
+export { onceCommitted, type Sql, statement, type Transaction } from './database/sql.js';
 export { DatabaseStartupError } from './database/startup-error.js';
+export { type Handshake, handshakeOf } from './http/handshakes.js';
+export { receiveBytes, requireLength } from './http/bytes-body.js';
 export { createHttpAdapter } from './http/http-server.js';
+export { parseJsonText } from './http/json-text.js';
 export {
   Body,
   Caller,
@@ -45,5 +48,9 @@ export type { MailText } from './mail/mail.js';
 export { MailOutbox } from './mail/mail-outbox.js';
 export { loadSecretKey } from './secrets/secret-key.js';
 export { SealError, Secrets } from './secrets/secrets.js';
+export type { Follower, Subscription } from './wake/subscription.js';
+export { openStorage } from './storage/open-storage.js';
+export { MissingObjectError, newObjectKey, Storage, StorageError } from './storage/storage.js';
+export { requireWholeS3 } from './storage/storage.config.js';
 export { WakeHub } from './wake/wake-hub.js';
 export { WakeTransport } from './wake/wake-transport.js';

@@ -25,6 +25,12 @@ export interface Transaction extends Sql {
   afterCommit(hook: () => void): void;
 }
 
+/** Runs `hook` once what `sql` does is committed: for a statement outside of a transaction that is now. */
+export function onceCommitted(sql: Sql | Transaction, hook: () => void): void {
+  if ('afterCommit' in sql) sql.afterCommit(hook);
+  else hook();
+}
+
 const names = new Set<string>();
 
 /**

@@ -1,11 +1,20 @@
+import { type Follower, Subscription } from './subscription.js';
+
 /**
  * Who waits for what, in this process. Topics are `identity:<id>`, `room:<id>` and `runtime:<id>`. A wake says
  * only "look again": all state is read from the database, so a wake may come too often, and one that is lost
  * costs time but never a message.
  */
 export class WakeHub {
-  private readonly topics = new Map<string, Set<Waiter>>();
+  private readonly topics = new Map<string, Set<Waiter | Subscription>>();
   private readonly waiters = new Set<Waiter>();
+  private readonly subscriptions = new Set<Subscription>();
+  /** What every subscription calls; one for all of them, since there may be thousands. */
+  private readonly keeper = {
+    subscribe: (topic: string, who: Subscription) => this.subscribe(topic, who),
+    unsubscribe: (topic: string, who: Subscription) => this.unsubscribe(topic, who),
+    forget: (who: Subscription) => this.subscriptions.delete(who),
+  };
   private closed = false;
   /** Called with every topic that this process wakes, to tell the others. */
   onWake: (topics: readonly string[]) => void = () => {};
@@ -21,6 +30,13 @@ export class WakeHub {
     return waiter;
   }
 
+  /** Starts to follow topics, until the subscription is ended. */
+  follow(follower: Follower): Subscription {
+    const subscription = new Subscription(follower, this.keeper);
+    this.subscriptions.add(subscription);
+    return subscription;
+  }
+
   /** Wakes local waiters now and other processes soon. Call it after COMMIT. */
   wake(topics: readonly string[]): void {
     this.wakeLocal(topics);
@@ -30,19 +46,21 @@ export class WakeHub {
   /** Wakes local waiters only: the news came from another process. */
   wakeLocal(topics: readonly string[]): void {
     for (const topic of topics) {
-      for (const waiter of this.topics.get(topic) ?? []) waiter.wake();
+      for (const waiter of this.topics.get(topic) ?? []) waiter.wake(topic);
     }
   }
 
   /** Wakes everybody once: wakes may have been missed. */
   wakeAll(): void {
     for (const waiter of this.waiters) waiter.wake();
+    for (const subscription of this.subscriptions) subscription.wake();
   }
 
   /** Ends every wait, now and from now on: the process is stopping. */
   close(): void {
     this.closed = true;
     for (const waiter of this.waiters) waiter.close();
+    for (const { follower } of this.subscriptions) follower.onClose();
   }
 
   /** True once the process is stopping. */
@@ -55,19 +73,21 @@ export class WakeHub {
     return this.waiters.size;
   }
 
-  private subscribe(topic: string, waiter: Waiter): void {
+  private subscribe(topic: string, waiter: Waiter | Subscription): void {
     const waiting = this.topics.get(topic);
     if (waiting) waiting.add(waiter);
     else this.topics.set(topic, new Set([waiter]));
   }
 
+  private unsubscribe(topic: string, waiter: Waiter | Subscription): void {
+    const waiting = this.topics.get(topic);
+    waiting?.delete(waiter);
+    if (waiting?.size === 0) this.topics.delete(topic);
+  }
+
   private remove(waiter: Waiter): void {
     this.waiters.delete(waiter);
-    for (const topic of waiter.subscribed) {
-      const waiting = this.topics.get(topic);
-      waiting?.delete(waiter);
-      if (waiting?.size === 0) this.topics.delete(topic);
-    }
+    for (const topic of waiter.subscribed) this.unsubscribe(topic, waiter);
   }
 }
 
@@ -93,7 +113,7 @@ export class Waiter {
     this.subscribe(topic);
   }
 
-  wake(): void {
+  wake(_topic?: string): void {
     this.woken = true;
     this.settle?.('woken');
   }
