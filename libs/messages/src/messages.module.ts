@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { FilesModule } from '@relayger/files';
 import { IdentitiesModule } from '@relayger/identities';
 import { RoomsModule } from '@relayger/rooms';
 import { AppenderService } from './appender.service.js';
@@ -12,7 +13,7 @@ import { ThreadsController } from './threads.controller.js';
 import { ThreadsService } from './threads.service.js';
 
 @Module({
-  imports: [IdentitiesModule, RoomsModule],
+  imports: [IdentitiesModule, RoomsModule, FilesModule],
   controllers: [MessagesController, MailboxController, RevisionsController, ThreadsController],
   providers: [AppenderService, MessagesService, MailboxService, RevisionsService, ThreadsService],
   exports: [AppenderService, MessagesService],

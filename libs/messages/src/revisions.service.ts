@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { mayUseRoom, type Principal } from '@relayger/kernel';
+import { FilesService } from '@relayger/files';
+import { mayUseRoom, type Principal, type Transaction } from '@relayger/kernel';
 import {
   DataPayload,
   fail,
@@ -32,7 +33,10 @@ export interface RevisionDraft {
 /** Corrections and retractions of one's own messages. */
 @Injectable()
 export class RevisionsService {
-  constructor(private readonly appender: AppenderService) {}
+  constructor(
+    private readonly appender: AppenderService,
+    private readonly files: FilesService,
+  ) {}
 
   /**
    * Changes a message in place and appends the event that tells of it, in one transaction.
@@ -69,6 +73,7 @@ export class RevisionsService {
         const to = { state: 'retracted', count: corrections, payload } as const;
         await updateRevised(sql, roomId, messageId, to);
         await stripCorrections(sql, roomId, messageId);
+        await this.releaseFiles(sql, roomId, messageId, caller, message);
       }
       return this.appender.appendEvent(sql, {
         roomId,
@@ -85,6 +90,18 @@ export class RevisionsService {
         traceId,
       });
     });
+  }
+
+  /** Takes the room row, so it comes behind the message's lock; without attachments there is nothing to take. */
+  private async releaseFiles(
+    sql: Transaction,
+    roomId: string,
+    messageId: string,
+    caller: Principal,
+    { type, payload }: OwnMessageRow,
+  ): Promise<void> {
+    if (type !== 'text' || !(payload as z.infer<typeof TextPayload>).attachments) return;
+    await this.files.release(sql, roomId, messageId, caller.identityId);
   }
 }
 

@@ -168,7 +168,7 @@ test('many corrections and retractions of several messages at once end without a
       return reviseRaw(door(n), alice, sent[n % 4] as Receipt, body);
     }),
   );
-  expect(new Set(statuses(replies)).difference(new Set([201, 409]))).toEqual(new Set());
+  expect(statuses(replies).filter((status) => status !== 201 && status !== 409)).toEqual([]);
   for (const one of sent) {
     expect((await messageAt(t, bob, one)).payload).toEqual({ text: '[retracted]' });
     expect(JSON.stringify(await eventsOf(one))).not.toContain('secret');
