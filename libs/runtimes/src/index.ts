@@ -1,1 +1,2 @@
 export { RuntimesModule } from './runtimes.module.js';
+export { RuntimesService } from './runtimes.service.js';

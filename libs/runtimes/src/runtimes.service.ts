@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Principal } from '@relayger/kernel';
+import { fail, type RegisterRuntimeRequest, type Runtime } from '@relayger/protocol';
+import { v7 as uuid } from 'uuid';
+import { requireAgent } from './agent-only.js';
+import { isSamePolicy, wholePolicy } from './policy.js';
+import { RuntimesStore, toRuntime } from './runtimes.store.js';
+import { selectByName } from './sql/find-runtime.js';
+import { insertNewRuntime, lockRegistrations } from './sql/insert-runtime.js';
+
+/** Durable consumers: which there are, and what they take as work. */
+@Injectable()
+export class RuntimesService {
+  constructor(
+    private readonly database: Database,
+    private readonly store: RuntimesStore,
+  ) {}
+
+  /**
+   * Registers a runtime, or answers the one of this name.
+   * @throws RelaygerError `agent_only`, `runtime_configuration_conflict`, `runtime_limit`
+   */
+  async register(
+    caller: Principal,
+    { name, from, policy: given }: RegisterRuntimeRequest,
+  ): Promise<{ runtime: Runtime; created: boolean }> {
+    requireAgent(caller);
+    const { identityId } = caller;
+    const policy = wholePolicy(given);
+    return this.database.transaction(async (sql) => {
+      await lockRegistrations(sql, identityId);
+      const row = await selectByName(sql, identityId, name);
+      if (row) {
+        const runtime = toRuntime(row);
+        if (runtime.from !== from || !isSamePolicy(runtime.policy, policy))
+          fail('runtime_configuration_conflict');
+        return { runtime, created: false };
+      }
+      const id = uuid();
+      const createdAt = await insertNewRuntime(sql, { id, identityId, name, start: from, policy });
+      if (!createdAt) fail('runtime_limit');
+      const runtime = { id, name, from, policy, version: 1, createdAt: createdAt.toISOString() };
+      return { runtime, created: true };
+    });
+  }
+
+  /** @throws RelaygerError `agent_only` */
+  async list(caller: Principal): Promise<Runtime[]> {
+    requireAgent(caller);
+    return this.store.list(caller.identityId);
+  }
+
+  /**
+   * One runtime of the caller.
+   * @throws RelaygerError `agent_only`, `not_found`
+   */
+  async get(caller: Principal, id: string): Promise<Runtime> {
+    requireAgent(caller);
+    return (await this.store.find(caller.identityId, id)) ?? fail('not_found');
+  }
+}
