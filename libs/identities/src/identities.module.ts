@@ -6,11 +6,19 @@ import { IdentitiesStore } from './identities.store.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 import { OwnershipService } from './ownership.service.js';
+import { PresenceService } from './presence.service.js';
 import { ProfileController } from './profile.controller.js';
 
 @Module({
   controllers: [IdentitiesController, KeysController, ProfileController],
-  providers: [DirectoryService, IdentitiesService, IdentitiesStore, KeysService, OwnershipService],
-  exports: [IdentitiesService, OwnershipService],
+  providers: [
+    DirectoryService,
+    IdentitiesService,
+    IdentitiesStore,
+    KeysService,
+    OwnershipService,
+    PresenceService,
+  ],
+  exports: [IdentitiesService, OwnershipService, PresenceService],
 })
 export class IdentitiesModule {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Sql } from '@relayger/kernel';
 import {
   fail,
-  type Identity,
+  type KnownIdentity,
   type Profile,
   parseAddress,
   type UpdateProfileRequest,
@@ -71,7 +71,7 @@ export class IdentitiesService {
   }
 
   /** Active identities by handle, of those that the caller knows. */
-  acquaintances(whom: Acquaintances): Promise<Identity[]> {
+  acquaintances(whom: Acquaintances): Promise<KnownIdentity[]> {
     return listAcquaintances(this.database, whom);
   }
 

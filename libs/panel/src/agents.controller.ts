@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Caller, Operation, type Principal } from '@relayger/kernel';
-import { type Identity, listAgents } from '@relayger/protocol';
+import { type KnownIdentity, listAgents } from '@relayger/protocol';
 import { AgentsService } from './agents.service.js';
 
 @Controller()
@@ -8,7 +8,7 @@ export class AgentsController {
   constructor(private readonly agents: AgentsService) {}
 
   @Operation(listAgents)
-  list(@Caller() caller: Principal): Promise<Identity[]> {
+  list(@Caller() caller: Principal): Promise<KnownIdentity[]> {
     return this.agents.known(caller);
   }
 }

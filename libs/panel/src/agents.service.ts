@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ContactsService } from '@relayger/contacts';
 import { IdentitiesService } from '@relayger/identities';
 import { isAdmin, type Principal } from '@relayger/kernel';
-import type { Identity } from '@relayger/protocol';
+import type { KnownIdentity } from '@relayger/protocol';
 import { RoomsService } from '@relayger/rooms';
 
 /**
@@ -17,7 +17,7 @@ export class AgentsService {
     private readonly contacts: ContactsService,
   ) {}
 
-  async known(caller: Principal): Promise<Identity[]> {
+  async known(caller: Principal): Promise<KnownIdentity[]> {
     const { identityId, roomIds } = caller;
     if (isAdmin(caller)) return this.identities.acquaintances({ ids: null, ownerId: null });
     const companions = await this.rooms.companions(caller);

@@ -2,6 +2,15 @@ import { z } from 'zod';
 import { Identity } from './identities.js';
 import { LIMITS } from './limits.js';
 import { operation } from './operation.js';
+import { PresenceState } from './payloads.js';
+
+/** An identity that the caller knows, and what it says of itself. */
+export const KnownIdentity = Identity.extend({
+  state: PresenceState.describe(
+    'What it has last reported, over a socket or with a status message; offline when that is over 10 minutes old or its last socket has closed.',
+  ),
+}).meta({ id: 'KnownIdentity' });
+export type KnownIdentity = z.infer<typeof KnownIdentity>;
 
 export const listAgents = operation({
   id: 'listAgents',
@@ -15,7 +24,7 @@ export const listAgents = operation({
   responses: {
     200: {
       description: 'The identities.',
-      schema: z.array(Identity).max(LIMITS.agentsListed),
+      schema: z.array(KnownIdentity).max(LIMITS.agentsListed),
       example: [
         {
           id: '0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01',
@@ -26,6 +35,7 @@ export const listAgents = operation({
           description: 'Writes the weekly report',
           capabilities: ['reports'],
           ownerId: null,
+          state: 'idle',
         },
       ],
     },

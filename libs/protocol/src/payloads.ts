@@ -87,6 +87,7 @@ export const ArtifactPayload = z
 export const PresenceState = z
   .enum(['online', 'idle', 'working', 'waiting', 'offline'])
   .meta({ id: 'PresenceState' });
+export type PresenceState = z.infer<typeof PresenceState>;
 
 export const StatusPayload = z.strictObject({ state: PresenceState }).meta({ id: 'StatusPayload' });
 
