@@ -1,3 +1,5 @@
 export { type Appended, AppenderService, type Event } from './appender.service.js';
+export { toMessage } from './envelope.js';
 export { MessagesModule } from './messages.module.js';
 export { MessagesService, type RootTasks } from './messages.service.js';
+export { MESSAGE_COLUMNS, type MessageRow } from './sql/list-messages.js';

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { mayAnswerRequests } from '@relayger/contacts';
 import {
   Batcher,
   Database,
@@ -183,10 +184,6 @@ function hasNews(caller: Principal, first: MailboxRow, row: MailboxRow): boolean
   if (!mayAnswerRequests(caller)) return false;
   const requesters = new Set(first.requesters);
   return row.requesters.some((id) => !requesters.has(id));
-}
-
-function mayAnswerRequests(caller: Principal): boolean {
-  return hasScope(caller, 'contacts') && caller.roomIds === null;
 }
 
 function toPage(caller: Principal, row: MailboxRow): MailboxPage {

@@ -1,3 +1,4 @@
+import { pendingRequesters } from '@relayger/contacts';
 import { type Sql, statement } from '@relayger/kernel';
 
 /** One identity's question. */
@@ -93,9 +94,7 @@ const readMailboxes = statement<MailboxRow>(
      WHERE m.room_id = l.room_id AND m.identity_id = l.identity_id AND m.delivered_seq < l.to_seq
    )
    SELECT a.ord,
-     ARRAY(SELECT c.peer_id FROM contacts c JOIN identities i ON i.id = c.peer_id AND i.disabled_at IS NULL
-           WHERE c.identity_id = a.identity_id AND c.state = 'incoming'
-           ORDER BY c.requested_at DESC LIMIT 100)::text[] AS requesters,
+     ARRAY(${pendingRequesters('a.identity_id')})::text[] AS requesters,
      CASE WHEN a.want_rooms THEN ARRAY(
        SELECT room_id FROM memberships
        WHERE identity_id = a.identity_id AND (a.room_ids IS NULL OR room_id = ANY (a.room_ids)))::text[]
