@@ -4,13 +4,15 @@ import { createDocument } from 'zod-openapi';
 import { errorSchemas } from './error-schemas.mjs';
 
 const JSON_TYPE = 'application/json';
+const BYTES_TYPE = 'application/octet-stream';
+const BYTES = { type: 'string', format: 'binary' };
 /** Statuses that only come once the token has been recognised, so that the rate window is known. */
 const COUNTED = new Set([400, 403, 404, 409, 429]);
 
 const description = `One HTTP interface for AI agents, assistants and the people who own them.
 
 - Send \`Authorization: Bearer TOKEN\` on every call that is not public; a token in an address is refused.
-- JSON in and out, at most 65536 bytes. Unknown fields are refused, and so are unknown parameters of a call that has a query.
+- JSON in and out, at most 65536 bytes; files alone are bytes. Unknown fields are refused, and so are unknown parameters of a call that has a query.
 - Text limits count UTF-8 bytes (\`x-max-bytes\`). No text may hold U+0000 or half of a surrogate pair.
 - Ids are lowercase UUIDs. Sequences are decimal strings of signed 64-bit integers. Times are UTC with Z.
 - An error is \`{"error":{"code","message","requestId","details"?}}\`; branch on \`code\`. \`x-errors\` lists every code.
@@ -97,7 +99,7 @@ function dropSafeIntegerBounds({ jsonSchema }) {
 }
 
 function describeOperation(operation, errors) {
-  const { id, tag, summary, access, params, query, body } = operation;
+  const { id, tag, summary, access, params, query, body, bytes } = operation;
   const isPublic = access === 'public';
   return {
     operationId: id,
@@ -111,6 +113,13 @@ function describeOperation(operation, errors) {
       requestBody: {
         required: !body.safeParse(undefined).success,
         content: { [JSON_TYPE]: { schema: body, example: operation.example } },
+      },
+    }),
+    ...(bytes && {
+      requestBody: {
+        description: `${bytes.description} At most ${bytes.maxBytes}; Content-Length is required.`,
+        required: true,
+        content: { [BYTES_TYPE]: { schema: BYTES } },
       },
     }),
     responses: describeResponses(operation, errors),
@@ -135,9 +144,7 @@ function describeResponses(operation, errors) {
       headers: z.object({ ...success.headers, ...counted }),
       content: {
         [success.contentType ?? JSON_TYPE]: {
-          schema: success.schema ?? {
-            type: success.contentType?.includes('json') ? 'object' : 'string',
-          },
+          schema: success.schema ?? foreignSchema(success.contentType),
           ...(success.example !== undefined && { example: success.example }),
         },
       },
@@ -152,6 +159,12 @@ function describeResponses(operation, errors) {
     responses[status] = responses[status] ? either(responses[status], failure) : failure;
   }
   return responses;
+}
+
+/** The schema of a body that the contract has none for. */
+function foreignSchema(contentType = '') {
+  if (contentType === BYTES_TYPE) return BYTES;
+  return { type: contentType.includes('json') ? 'object' : 'string' };
 }
 
 /** A status that has a body of its own besides the errors: the 503 of a probe. */

@@ -1,12 +1,13 @@
 import { accountsSettings } from '@relayger/accounts';
-import { kernelSettings, loadConfig, requireSharedKey } from '@relayger/kernel';
+import { filesSettings } from '@relayger/files';
+import { kernelSettings, loadConfig, requireSharedKey, requireWholeS3 } from '@relayger/kernel';
 
 /** Every setting of the api, one zod shape a library. */
-const settings = { ...kernelSettings, ...accountsSettings };
+const settings = { ...kernelSettings, ...accountsSettings, ...filesSettings };
 
 /** @throws ConfigError naming every bad variable */
 export function apiConfig(env: Readonly<Record<string, string | undefined>>) {
-  return loadConfig(settings, env, [requireSharedKey]);
+  return loadConfig(settings, env, [requireSharedKey, requireWholeS3]);
 }
 
 export type ApiConfig = ReturnType<typeof apiConfig>;

@@ -9,6 +9,7 @@ import {
   loadSecretKey,
   migrate,
   NestLog,
+  openStorage,
   Secrets,
   ServiceAddress,
   startEmbeddedPostgres,
@@ -82,10 +83,13 @@ export async function startApi(config: ApiConfig, log: Logger): Promise<RunningA
     await transport.start();
     cleanup.add(() => transport.stop());
 
+    const storage = await openStorage(config);
+    cleanup.add(() => storage.close());
+
     const address = new ServiceAddress(config);
     const adapter = createHttpAdapter({ address, log, isStopping: () => hub.isClosed });
     const app = await NestFactory.create(
-      AppModule.with({ config, log, database, hub, transport, address, secrets }),
+      AppModule.with({ config, log, database, hub, transport, address, secrets, storage }),
       adapter,
       { bodyParser: false, logger: new NestLog(log) },
     );

@@ -13,6 +13,7 @@ import {
   type Logger,
   migrate,
   NestLog,
+  openStorage,
   Secrets,
   ServiceAddress,
   WakeHub,
@@ -65,14 +66,18 @@ export async function openServices(
     const database = new Database({ url, pool: POOL, log });
     closing.push(() => database.close());
     const hub = new WakeHub();
+    const transport = new WakeTransport(database, hub, log);
+    // It listens to nobody, but the servers hear at once what a command has ended.
+    closing.push(() => transport.stop());
     const parts = {
       // No mail leaves from here, so no key is needed either.
       config: { ...config, SMTP_URL: undefined },
       log,
       database,
       hub,
-      transport: new WakeTransport(database, hub, log),
+      transport,
       address: new ServiceAddress(config),
+      storage: await openStorage(config),
       secrets: new Secrets(null),
     };
     const app = await NestFactory.createApplicationContext(OperatorToolModule.with(parts), {

@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { SessionsService } from '@relayger/accounts';
 import { ContactsService } from '@relayger/contacts';
+import type { FilesConfig } from '@relayger/files';
 import { IdentitiesService } from '@relayger/identities';
-import type { Principal, RateState } from '@relayger/kernel';
+import { CONFIG, type Principal, type RateState } from '@relayger/kernel';
 import { LIMITS, type Limits } from '@relayger/protocol';
 
 /** Tells a caller what it may use and how much of it is used. */
@@ -12,6 +13,7 @@ export class UsageService {
     private readonly sessions: SessionsService,
     private readonly identities: IdentitiesService,
     private readonly contacts: ContactsService,
+    @Inject(CONFIG) private readonly config: FilesConfig,
   ) {}
 
   async limits({ identityId }: Principal, rate: RateState): Promise<Limits> {
@@ -32,7 +34,7 @@ export class UsageService {
         data: LIMITS.dataBytes,
         text: LIMITS.textBytes,
         upload: LIMITS.uploadBytes,
-        roomStorage: LIMITS.roomStorageBytes,
+        roomStorage: this.config.ROOM_STORAGE_BYTES,
       },
     };
   }

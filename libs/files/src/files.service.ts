@@ -1,7 +1,17 @@
+import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { Database, type Principal, type Sql, type Transaction } from '@relayger/kernel';
+import {
+  Database,
+  MissingObjectError,
+  type Principal,
+  type Sql,
+  Storage,
+  type Transaction,
+} from '@relayger/kernel';
 import { type FileObject, fail, failField } from '@relayger/protocol';
 import { RoomsService } from '@relayger/rooms';
+import { toFileObject } from './file-object.js';
+import { FilesSweep } from './files.jobs.js';
 import {
   lockRoomFiles,
   removeFiles,
@@ -25,6 +35,8 @@ export class FilesService {
   constructor(
     private readonly database: Database,
     private readonly rooms: RoomsService,
+    private readonly storage: Storage,
+    private readonly sweep: FilesSweep,
   ) {}
 
   /**
@@ -54,7 +66,9 @@ export class FilesService {
       const used = new Set(await check(sql, roomId, unused));
       unused = unused.filter((id) => !used.has(id));
     }
-    if (unused.length > 0) await removeFiles(sql, unused);
+    if (unused.length === 0) return;
+    await removeFiles(sql, unused);
+    sql.afterCommit(() => this.sweep.wake());
   }
 
   /**
@@ -75,24 +89,26 @@ export class FilesService {
     return toFileObject(await this.find(caller, fileId));
   }
 
+  /**
+   * A file with its bytes. The stream must be read to its end or destroyed.
+   * @throws RelaygerError `not_found`
+   * @throws StorageError
+   */
+  async open(caller: Principal, fileId: string): Promise<{ file: FileObject; bytes: Readable }> {
+    const row = await this.find(caller, fileId);
+    try {
+      return { file: toFileObject(row), bytes: await this.storage.get(row.object_key) };
+    } catch (error) {
+      // Between the look at the row and the one at the object it may have been removed.
+      if (error instanceof MissingObjectError) await this.find(caller, fileId);
+      throw error;
+    }
+  }
+
   private async find(caller: Principal, fileId: string): Promise<FileRow> {
     const file = await selectReadyFile(this.database, fileId);
     if (!file) fail('not_found');
     await this.rooms.access(caller, file.room_id);
     return file;
   }
-}
-
-export function toFileObject(
-  row: Pick<FileRow, 'id' | 'room_id' | 'name' | 'size' | 'sha256' | 'created_at'>,
-): FileObject {
-  return {
-    id: row.id,
-    roomId: row.room_id,
-    name: row.name,
-    size: row.size,
-    sha256: row.sha256.toString('hex'),
-    state: 'ready',
-    createdAt: row.created_at.toISOString(),
-  };
 }

@@ -12,6 +12,7 @@ import { MailDelivery } from './mail/mail.jobs.js';
 import { MailOutbox } from './mail/mail-outbox.js';
 import { SmtpSender } from './mail/smtp-sender.js';
 import { Secrets } from './secrets/secrets.js';
+import { Storage } from './storage/storage.js';
 import { WakeHub } from './wake/wake-hub.js';
 import { WakeTransport } from './wake/wake-transport.js';
 
@@ -24,13 +25,14 @@ export interface KernelParts {
   transport: WakeTransport;
   address: ServiceAddress;
   secrets: Secrets;
+  storage: Storage;
 }
 
 /** The kernel as a global Nest module, with the guard and the error filter that every route passes. */
 @Module({})
 export class KernelModule {
   static with(parts: KernelParts): DynamicModule {
-    const { config, log, database, hub, transport, address, secrets } = parts;
+    const { config, log, database, hub, transport, address, secrets, storage } = parts;
     return {
       module: KernelModule,
       global: true,
@@ -43,6 +45,7 @@ export class KernelModule {
         { provide: WakeTransport, useValue: transport },
         { provide: ServiceAddress, useValue: address },
         { provide: Secrets, useValue: secrets },
+        { provide: Storage, useValue: storage },
         AuditRetention,
         SmtpSender,
         MailDelivery,
@@ -50,7 +53,7 @@ export class KernelModule {
         { provide: APP_GUARD, useClass: AuthGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
-      exports: [CONFIG, LOGGER, Database, WakeHub, ServiceAddress, Secrets, MailOutbox],
+      exports: [CONFIG, LOGGER, Database, WakeHub, ServiceAddress, Secrets, Storage, MailOutbox],
     };
   }
 }

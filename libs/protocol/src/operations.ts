@@ -9,6 +9,7 @@ import * as security from './accounts-security.js';
 import * as adminTokens from './admin-tokens.js';
 import * as users from './admin-users.js';
 import * as agents from './agents.js';
+import * as approvals from './approvals.js';
 import * as audit from './audit.js';
 import * as contacts from './contacts.js';
 import * as directory from './directory.js';
@@ -25,7 +26,9 @@ import type { Operation } from './operation.js';
 import * as profile from './profile.js';
 import * as revisions from './revisions.js';
 import * as rooms from './rooms.js';
+import * as sockets from './sockets.js';
 import * as threads from './threads.js';
+import * as runtimes from './runtimes.js';
 import * as webSessions from './web-sessions.js';
 
 const operations = [
@@ -109,9 +112,19 @@ const operations = [
   revisions.reviseMessage,
   mailbox.readMailbox,
   mailbox.ackRoom,
+  files.uploadFile,
+  files.downloadFile,
+  files.getFile,
   keys.publishKey,
   keys.getIdentityKey,
   keys.listRoomKeys,
+  approvals.requestApproval,
+  approvals.listApprovals,
+  approvals.getApproval,
+  approvals.decideApproval,
+  runtimes.registerRuntime,
+  runtimes.listRuntimes,
+  runtimes.getRuntime,
 ] as const;
 
 /** Every call of the HTTP contract, in the order of the documentation. */

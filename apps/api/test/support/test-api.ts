@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Database } from '@relayger/kernel';
 import { type ApiClient, createApiClient, createTestDatabase } from '@relayger/kernel/testing';
 import type { SendMessage } from '@relayger/protocol';
@@ -17,6 +20,8 @@ export interface TestAgent {
 export interface TestApi {
   readonly api: ApiClient;
   readonly origin: string;
+  /** Where the service keeps what is not in the database. */
+  readonly dataDir: string;
   /** The test file's own database, for looking and for time travel. */
   readonly database: Database;
   /** Registers an agent over HTTP. */
@@ -44,9 +49,17 @@ const ROOMY = {
 export async function startTestApi(env: Record<string, string> = {}): Promise<TestApi> {
   const testDatabase = await createTestDatabase();
   const { log, observe, check } = watchLog();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'relayger-test-'));
 
   async function start(more: Record<string, string> = {}) {
-    const settings = { ...ROOMY, ...env, ...more, PORT: '0', DATABASE_URL: testDatabase.url };
+    const settings = {
+      ...ROOMY,
+      DATA_DIR: dataDir,
+      ...env,
+      ...more,
+      PORT: '0',
+      DATABASE_URL: testDatabase.url,
+    };
     const running = await startApi(apiConfig(settings), log);
     const api = createApiClient(`http://127.0.0.1:${running.port}`, observe);
     return {
@@ -65,6 +78,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   return {
     api: main.api,
     origin: main.origin,
+    dataDir,
     database,
     async agent(handle) {
       const body = { kind: 'agent' as const, ...(handle && { handle }) };
@@ -95,6 +109,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
       await main.close();
       await database.close();
       await testDatabase.drop();
+      await rm(dataDir, { recursive: true, force: true });
       check();
     },
   };

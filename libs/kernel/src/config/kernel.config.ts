@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { mailSettings } from '../mail/mail.config.js';
 import { SECRET_KEY_BYTES } from '../secrets/secret-key.js';
+import { storageSettings } from '../storage/storage.config.js';
 import { type ConfigRule, csv, int } from './config.js';
 
 function isCidr(text: string): boolean {
@@ -28,7 +29,10 @@ export const kernelSettings = {
     .transform((value) => value.replace(/\/$/, ''))
     .optional()
     .describe('Origin that clients use. Default: http://HOST:PORT.'),
-  DATA_DIR: z.string().default('./data').describe('Where the embedded database keeps its data.'),
+  DATA_DIR: z
+    .string()
+    .default('./data')
+    .describe('Where the embedded database, files and the key are kept.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgresql://')
@@ -66,6 +70,7 @@ export const kernelSettings = {
     .default('info')
     .describe('Log level.'),
   ...mailSettings,
+  ...storageSettings,
 };
 
 /** The kernel's settings as read, with the origin settled. */

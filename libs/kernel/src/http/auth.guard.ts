@@ -3,6 +3,7 @@ import { type Operation as Definition, fail } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CONFIG, type KernelConfig } from '../config/kernel.config.js';
+import { requireLength } from './bytes-body.js';
 import { clientAddress, parseRanges } from './client-address.js';
 import { operationOf } from './operation.decorator.js';
 import { Authenticator, authorize, type Principal } from './principal.js';
@@ -64,6 +65,8 @@ export class AuthGuard implements CanActivate {
 
     authorize(principal, access);
     refuseExtras(operation, request);
+    // Before anything of the body is read, but not before the token is known.
+    if (operation.bytes) requireLength(operation.bytes, request);
     return true;
   }
 

@@ -1,6 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { ERRORS, type ErrorBody, errorStatus, LIMITS, RelaygerError } from '@relayger/protocol';
 import { isUnavailable } from '../database/failures.js';
+import { StorageError } from '../storage/storage.js';
 
 /** Seconds that a client should wait when the server cannot serve; the database is usually back by then. */
 const RETRY_AFTER = 2;
@@ -37,7 +38,7 @@ export function toRelaygerError(thrown: unknown): RelaygerError {
   // Nest wraps Fastify's own errors; what we know by its code is inside.
   if (thrown instanceof HttpException && thrown.cause !== undefined)
     return toRelaygerError(thrown.cause);
-  if (isUnavailable(thrown))
+  if (thrown instanceof StorageError || isUnavailable(thrown))
     return new RelaygerError('unavailable', { retryAfter: RETRY_AFTER }, { cause: thrown });
   const known = thrown instanceof Error ? fromFastify(thrown) : null;
   return known ?? new RelaygerError('internal', undefined, { cause: thrown });

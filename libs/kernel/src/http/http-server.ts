@@ -1,14 +1,15 @@
-import { maxHeaderSize } from 'node:http';
+import { type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { failField, LIMITS, RelaygerError } from '@relayger/protocol';
+import { BYTES_TYPE, failField, LIMITS, RelaygerError } from '@relayger/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import secureJson from 'secure-json-parse';
 import { v7 as uuid } from 'uuid';
 import type { Logger } from '../log/logger.js';
+import { awaitsContinue, takesBytes } from './bytes-body.js';
 import { errorReply, toRelaygerError } from './errors.js';
+import { isHandshake, routeHandshakes } from './handshakes.js';
+import { parseJsonText } from './json-text.js';
 import { isOriginAllowed } from './origin-rule.js';
-import { hasKeyEndingInBackslash } from './raw-json.js';
 import type { ApiRequest } from './request.js';
 import type { ServiceAddress } from './service-address.js';
 
@@ -18,12 +19,17 @@ interface HttpServerOptions {
   log: Logger;
   /** Whether the process is about to end. */
   isStopping: () => boolean;
+  /** How long headers, and a body that is read at once, may take; in ms. */
+  requestMs?: number;
 }
 
 /** Longer than a load balancer's usual 60 s, so that the balancer never reuses a connection we just closed. */
 const KEEP_ALIVE_MS = 75_000;
 /** A request, headers and body, must have arrived by then; a long-poll's wait does not count. */
 const REQUEST_MS = 30_000;
+/** The same for a body of bytes: 16 MiB over 0.25 Mbit/s. It may not stall in between (`receiveBytes`). */
+const BYTES_MS = 600_000;
+const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 const TWO_YEARS = 63_072_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -40,11 +46,17 @@ const TOKEN_NAMES = new Set([
 ]);
 
 /** Fastify as every application of ours uses it: limits, JSON reading, security headers and the Origin rule. */
-export function createHttpAdapter({ address, log, isStopping }: HttpServerOptions): FastifyAdapter {
+export function createHttpAdapter({
+  address,
+  log,
+  isStopping,
+  requestMs = REQUEST_MS,
+}: HttpServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: LIMITS.bodyBytes,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: REQUEST_MS,
+    http: { shouldUpgradeCallback: isHandshake },
+    requestTimeout: BYTES_MS,
     connectionTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -61,21 +73,43 @@ export function createHttpAdapter({ address, log, isStopping }: HttpServerOption
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, address.origin),
   });
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
+  routeHandshakes(fastify);
 
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(securityHeaders(address.origin, request.routeOptions.url));
     if (!isOriginAllowed(request, address)) return done(new RelaygerError('origin_not_allowed'));
+    // What does not decode would reach the call as it stands, percent signs and all.
+    if (!isDecodable(request.url)) return done(undecodable());
     // The parsed names: percent-encoding must not carry a token past this check.
     const names = Object.keys(request.query as object);
     if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase())))
       return done(new RelaygerError('token_in_query'));
+    if (takesBytes(request)) {
+      // Whatever they claim to be, nobody reads them: they all go past the parsers.
+      request.headers['content-type'] = BYTES_TYPE;
+    } else {
+      limitBody(request, reply, requestMs, address.origin);
+    }
+    done();
+  });
+
+  // Node would tell a client to go on before anybody has looked at its token. A body of bytes is asked for by the
+  // handler that wants it; every other body is read, to be refused or not.
+  fastify.server.headersTimeout = requestMs;
+  fastify.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    fastify.server.emit('request', request, response);
+  });
+  fastify.addHook('preParsing', (request, reply, _payload, done) => {
+    if (awaitsContinue(request) && !takesBytes(request)) reply.raw.writeContinue();
     done();
   });
 
   // Fastify says so on requests that come in while it closes. Those that were under way before, long-polls above all,
   // would leave their connections open, and the server would wait for clients that keep them.
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
     if (isStopping()) void reply.header('connection', 'close');
+    // A client that was never told to go on may leave its body out, and what it sends next must not be taken for it.
+    if (awaitsContinue(request) && !request.raw.complete) void reply.header('connection', 'close');
     done(null, payload);
   });
 
@@ -107,7 +141,40 @@ export function createHttpAdapter({ address, log, isStopping }: HttpServerOption
       }
     },
   );
+  fastify.addContentTypeParser(BYTES_TYPE, (request, _payload, done) => {
+    if (takesBytes(request) || request.is404) done(null);
+    else done(new RelaygerError('unsupported_media_type'));
+  });
   return adapter;
+}
+
+/** Ends a request whose body takes too long. Node's own limit is for all requests alike, and uploads need more. */
+function limitBody({ raw }: FastifyRequest, reply: FastifyReply, ms: number, origin: string): void {
+  const { 'content-length': length, 'transfer-encoding': coding } = raw.headers;
+  if (coding === undefined && (length === undefined || length === '0')) return;
+  const timer = setTimeout(() => {
+    if (raw.complete) return;
+    // Behind a reply that is out already nothing more can be said.
+    if (reply.raw.headersSent) raw.destroy();
+    else answerUnreadable(Object.assign(new Error(), { code: TOO_LATE }), raw.socket, origin);
+  }, ms);
+  raw.once('close', () => clearTimeout(timer));
+}
+
+function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function undecodable(): RelaygerError {
+  return new RelaygerError('invalid_request', {
+    issues: [{ path: 'query', message: 'is not percent-encoded UTF-8' }],
+  });
 }
 
 function parseJson(request: FastifyRequest, body: Buffer): unknown {
@@ -118,24 +185,9 @@ function parseJson(request: FastifyRequest, body: Buffer): unknown {
     failField('body', 'is not valid UTF-8');
   }
   if (text === '') failField('body', 'is empty but was announced as JSON; send at least {}');
-  // V8 keeps a key that ends in a backslash in a cache where later documents find it under other keys
-  // (nodejs/node#63785): one agent's message would corrupt the next one's.
-  if (hasKeyEndingInBackslash(text))
-    failField('body', 'must not have a key that ends in a backslash');
+  const value = parseJsonText(text, 'body');
   (request as ApiRequest).rawBody = text;
-  try {
-    // Refuses __proto__ and constructor.prototype keys, which would reach into objects that are merged later.
-    return secureJson.parse(text, null, {
-      protoAction: 'error',
-      constructorAction: 'error',
-    }) as unknown;
-  } catch (error) {
-    const forbidden = /forbidden prototype/.test((error as Error).message);
-    failField(
-      'body',
-      forbidden ? 'must not have a key __proto__ or constructor.prototype' : 'is not valid JSON',
-    );
-  }
+  return value;
 }
 
 /**
@@ -184,8 +236,11 @@ function unreadableIssue(code: string | undefined): { path: string; message: str
         path: 'header',
         message: `must have at most ${maxHeaderSize} bytes, all headers together`,
       };
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { path: 'request', message: `must arrive within ${REQUEST_MS / 1000} seconds` };
+    case TOO_LATE:
+      return {
+        path: 'request',
+        message: `must arrive within ${REQUEST_MS / 1000} seconds, an upload within ${BYTES_MS / 60_000} minutes`,
+      };
     default:
       return { path: 'request', message: 'is not valid HTTP/1.1' };
   }

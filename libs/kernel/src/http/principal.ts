@@ -56,6 +56,9 @@ export abstract class Authenticator {
   /** The caller, or null for a token that is unknown, expired, revoked or of a disabled identity. */
   abstract authenticate(token: string): Promise<Principal | null>;
 
+  /** Those of these tokens that still are good; for sockets, which were let in long ago. */
+  abstract stillOpen(tokenIds: readonly string[]): Promise<ReadonlySet<string>>;
+
   /** The caller, or null for a cookie whose session is unknown, ended, or hangs on a token that is. */
   abstract authenticateSession(cookie: string): Promise<Principal | null>;
 }

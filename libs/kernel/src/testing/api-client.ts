@@ -1,5 +1,11 @@
 import { Agent, request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
-import { type ErrorBody, OPERATIONS, type Operation, type OperationMap } from '@relayger/protocol';
+import {
+  BYTES_TYPE,
+  type ErrorBody,
+  OPERATIONS,
+  type Operation,
+  type OperationMap,
+} from '@relayger/protocol';
 import type { z } from 'zod';
 import {
   codeOf,
@@ -61,10 +67,13 @@ interface Common {
   headers?: OutgoingHttpHeaders;
   /** Sent as it is instead of `body`: malformed JSON, duplicate keys, broken UTF-8. */
   rawBody?: string | Uint8Array;
+  /** The body of a call that takes bytes. */
+  bytes?: Uint8Array;
   signal?: AbortSignal;
 }
 
 export interface ApiReply<Body = unknown> extends Received {
+  /** A Buffer where the reply is bytes. */
   body: Body;
   text: string;
 }
@@ -168,13 +177,13 @@ function send(
   agent: Agent,
   method: string,
   path: string,
-  { token, headers = {}, body, rawBody, signal }: Common & { body?: unknown },
+  { token, headers = {}, body, rawBody, bytes, signal }: Common & { body?: unknown },
 ): Promise<ApiReply> {
-  const payload = rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
+  const payload = rawBody ?? bytes ?? (body === undefined ? undefined : JSON.stringify(body));
   const { hostname, port } = new URL(baseUrl);
   const outgoing = lowerCased({
     ...(payload !== undefined && {
-      'content-type': 'application/json',
+      'content-type': bytes ? BYTES_TYPE : 'application/json',
       'content-length': Buffer.byteLength(payload),
     }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -189,11 +198,13 @@ function send(
         response.on('error', reject);
         response.on('end', () => {
           try {
-            const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-            const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(
-              response.headers['content-type'] ?? '',
-            );
-            const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : text;
+            const received = Buffer.concat(chunks);
+            const type = response.headers['content-type'] ?? '';
+            const isBytes = type === BYTES_TYPE;
+            const text = isBytes ? '' : new TextDecoder('utf-8', { fatal: true }).decode(received);
+            const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(type);
+            const other: unknown = isJson && text !== '' ? JSON.parse(text) : text;
+            const parsed = isBytes ? received : other;
             resolve({
               status: response.statusCode ?? 0,
               headers: response.headers,

@@ -14,7 +14,7 @@ import formats from 'ajv-formats';
 export interface Received {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Parsed when it is JSON, otherwise the text. */
+  /** Parsed when it is JSON, a Buffer when it is bytes, otherwise the text. */
   body: unknown;
 }
 
@@ -184,7 +184,7 @@ export function contractProblems(
     if (!operationErrors(operation).includes(code))
       problems.push(`${code} is not documented for ${operation.id}`);
     problems.push(...errorProblems(received));
-  } else {
+  } else if (!(body instanceof Uint8Array)) {
     // A $ref cannot be followed by ajv in the middle of a pointer; only errors are shared components.
     const pointer = at(
       'paths',
