@@ -30,11 +30,7 @@ beforeEach(async () => {
 });
 afterAll(() => t.close());
 
-interface Page {
-  after?: string;
-  limit?: number;
-  maxBytes?: number;
-}
+type Page = { after?: string; limit?: number; maxBytes?: number };
 
 const say = (text: string, who = alice): Promise<Receipt> => send(t, who, room, text);
 const reply = (to: { id: string }, text = 'a reply', who = bob): Promise<Receipt> =>
