@@ -26,9 +26,11 @@ import type { Operation } from './operation.js';
 import * as profile from './profile.js';
 import * as revisions from './revisions.js';
 import * as rooms from './rooms.js';
-import * as sockets from './sockets.js';
-import * as threads from './threads.js';
 import * as runtimes from './runtimes.js';
+import * as signals from './signals.js';
+import * as sockets from './sockets.js';
+import * as tasks from './tasks.js';
+import * as threads from './threads.js';
 import * as webSessions from './web-sessions.js';
 
 const operations = [
@@ -84,6 +86,7 @@ const operations = [
   profile.updateProfile,
   directory.listDirectory,
   identities.getIdentity,
+  signals.getSignals,
   agents.listAgents,
   contacts.listContacts,
   contacts.requestContact,
@@ -118,6 +121,13 @@ const operations = [
   keys.publishKey,
   keys.getIdentityKey,
   keys.listRoomKeys,
+  tasks.createTask,
+  tasks.listTasks,
+  tasks.taskInbox,
+  tasks.getTask,
+  tasks.claimTask,
+  tasks.updateTask,
+  tasks.cancelTask,
   approvals.requestApproval,
   approvals.listApprovals,
   approvals.getApproval,

@@ -1,27 +1,72 @@
 import { Injectable } from '@nestjs/common';
-import { type Principal, type Sql, type Transaction } from '@relayger/kernel';
-import { MessagesService } from '@relayger/messages';
-import { fail, LIMITS } from '@relayger/protocol';
+import { FilesService } from '@relayger/files';
+import { Database, type Principal, type Sql, type Transaction } from '@relayger/kernel';
+import { AppenderService, MessagesService } from '@relayger/messages';
+import { fail, LIMITS, type Task } from '@relayger/protocol';
+import { RoomsService } from '@relayger/rooms';
 import { holdForWork, type Lease, requireLease } from './lease-rules.js';
+import { cancelTree } from './sql/cancel-tree.js';
 import { addTreeMessage } from './sql/count-message.js';
+import { selectInbox } from './sql/list-inbox.js';
 import { lockRootTask } from './sql/lock-root.js';
 import { lockTaskAndRoot } from './sql/lock-task.js';
-import { selectRecord } from './sql/select-task.js';
+import { selectRecord, selectTask } from './sql/select-task.js';
+import { selectUsedFiles } from './sql/task-files.js';
 import { type FinishHook, type TaskApprovals, TaskHooks } from './task-hooks.js';
-import { type TaskRecord, toRecord } from './task-record.js';
+import { isFinished, type TaskRecord, toRecord, toTask } from './task-record.js';
 
-/** Tasks as other features see them. Locks are taken in the order root task, task, approval, room, membership. */
+/** Tasks as those see them who do not work on them, and as other features do. Locks are taken in the order root task, task, approval, room, membership. */
 @Injectable()
 export class TasksService {
   constructor(
-    messages: MessagesService,
+    private readonly database: Database,
+    private readonly rooms: RoomsService,
+    private readonly appender: AppenderService,
     private readonly hooks: TaskHooks,
+    messages: MessagesService,
+    files: FilesService,
   ) {
     messages.useRootTasks({
       lock: lockRootTask,
       countMessage: async (sql, taskId) => {
         if (!(await addTreeMessage(sql, taskId, LIMITS.treeMessages))) fail('task_tree_limit');
       },
+    });
+    files.onUse((sql, _room, fileIds) => selectUsedFiles(sql, fileIds));
+  }
+
+  /**
+   * A task as the members of its room see it.
+   * @throws RelaygerError `not_found`
+   */
+  async get(caller: Principal, taskId: string): Promise<Task> {
+    const row = await selectTask(this.database, taskId, caller);
+    return row ? toTask(row) : fail('not_found');
+  }
+
+  /** Open tasks that are assigned to the caller: what can be claimed first, oldest first. */
+  async inbox(caller: Principal, limit: number = LIMITS.tasksListed): Promise<Task[]> {
+    return (await selectInbox(this.database, caller, limit)).map((row) => toTask(row));
+  }
+
+  /**
+   * Cancels a task and its open subtasks, also while somebody works on them.
+   * @throws RelaygerError `not_found`, `task_creator_required`, `task_finished`
+   */
+  async cancel(caller: Principal, taskId: string): Promise<Task> {
+    const known = (await selectTask(this.database, taskId, caller)) ?? fail('not_found');
+    const room = await this.rooms.access(caller, known.room_id);
+    const mayCancel = [known.creator_id, room.owner_id].includes(caller.identityId);
+    if (!mayCancel) fail('task_creator_required');
+    return this.appender.appending(async (sql) => {
+      const held = (await lockTaskAndRoot(sql, taskId, caller)) ?? fail('not_found');
+      if (held.task.state === 'cancelled') return toTask(held.task);
+      if (isFinished(held.task)) fail('task_finished');
+      const cancelled = await cancelTree(sql, taskId, held.root.id);
+      for (const row of cancelled) await this.hooks.finished(sql, toRecord(row));
+      const row = cancelled.find(({ id }) => id === taskId);
+      if (!row) throw new Error('a task that is held was not cancelled');
+      return toTask(row);
     });
   }
 
