@@ -40,13 +40,11 @@ export const PayloadHash = z
       'SHA-256, in hex, of the canonical JSON (RFC 8785) of {taskId,approverId,description,action,version,expiresAt} as the approval has them.',
   });
 
-export const ApprovalState = z
-  .enum(['pending', 'approved', 'rejected', 'expired', 'closed'])
-  .meta({
-    id: 'ApprovalState',
-    description:
-      'expired: nobody decided in time. closed: the task ended first. Only pending ones can still be decided.',
-  });
+export const ApprovalState = z.enum(['pending', 'approved', 'rejected', 'expired', 'closed']).meta({
+  id: 'ApprovalState',
+  description:
+    'expired: nobody decided in time. closed: the task ended first, or the person could not decide any more and another approval was requested. Only pending ones can still be decided.',
+});
 export type ApprovalState = z.infer<typeof ApprovalState>;
 
 export const RequestApprovalRequest = z
@@ -163,7 +161,7 @@ export const requestApproval = operation({
   tag: 'approvals',
   summary: 'Ask a person to agree before the task may be completed',
   description:
-    'For the assignee, under its lease. It appends an approval_request event to the room. A task has at most one pending approval: the same request again answers that one, whatever the lease is by then; another is refused until it is decided or has expired. A task with a pending approval cannot be completed, nor one whose last decision was a rejection: a later request that is approved lifts that, one that expires changes nothing. What is approved is what the hash covers: for anything else request another approval. That the approver has a token with the approvals scope is not checked.',
+    'For the assignee, under its lease. It appends an approval_request event to the room. A task has at most one pending approval: the same request again answers that one, whatever the lease is by then; another is refused until it is decided or has expired, or its approver has left the room or is disabled, which closes it. A task with a pending approval cannot be completed, nor one whose last decision was a rejection: a later request that is approved lifts that, one that expires changes nothing. What is approved is what the hash covers: for anything else request another approval. That the approver has a token with the approvals scope is not checked.',
   access,
   body: RequestApprovalRequest,
   example: exampleRequest,
@@ -179,9 +177,11 @@ export const requestApproval = operation({
     'not_found',
     'lease_lost',
     'version_conflict',
+    'task_assignee_required',
     'task_finished',
     'approval_pending',
     'contact_required',
+    'contact_unavailable',
   ],
 });
 
@@ -245,7 +245,8 @@ export const decideApproval = operation({
     'approval_hash_mismatch',
     'approval_expired',
     'approval_decided',
-    'task_finished',
+    'approval_closed',
     'contact_required',
+    'contact_unavailable',
   ],
 });

@@ -60,6 +60,11 @@ export const WORK_ERRORS = {
     kind: 'conflict',
     message: 'This approval was decided already; a decision is final.',
   },
+  approval_closed: {
+    kind: 'conflict',
+    message:
+      'This approval was closed without a decision; its task has ended, or another took its place.',
+  },
   approver_required: {
     kind: 'forbidden',
     message: 'Only the human that the approval is assigned to may decide it; ask that person.',

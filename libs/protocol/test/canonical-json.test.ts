@@ -21,11 +21,10 @@ test('keys are sorted by code units and nothing is between the tokens', () => {
 
 test('numbers, texts and literals are written as RFC 8785 wants them', () => {
   // RFC 8785 section 3.2.2.
-  const input = {
-    numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001, -0],
-    string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',
-    literals: [null, true, false],
-  };
+  const input: unknown = JSON.parse(
+    String.raw`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001,-0],
+      "string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`,
+  );
   expect(canonicalJson(input)).toBe(
     '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27,0],' +
       '"string":"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
