@@ -15,7 +15,11 @@ afterAll(async () => {
   expect(after).toEqual(before);
 });
 
-async function refused(method: string, path: string, sent: { body?: unknown } = {}) {
+async function refused(
+  method: string,
+  path: string,
+  sent: { body?: unknown; bytes?: Uint8Array } = {},
+) {
   const headers = { origin: t.origin };
   return refusal(await t.api.raw(method, path, { token: scene.master, headers, ...sent }));
 }
@@ -32,14 +36,14 @@ describe('a query parameter', () => {
         ['=x', ''],
       ]) {
         const path = `${pathOf(operation, scene)}?${query}`;
-        const { body, example } = operation;
-        const { status, issues } = await refused(
-          operation.method,
-          path,
-          body ? { body: example } : {},
-        );
+        const { body, example, bytes } = operation;
+        const { status, issues } = await refused(operation.method, path, {
+          ...(body && { body: example }),
+          ...(bytes && { bytes: new Uint8Array() }),
+        });
         expect(status).toBe(400);
-        expect(issues?.[0]).toEqual({
+        // Behind those that the call does need.
+        expect(issues).toContainEqual({
           path: 'query',
           message: `has unknown field ${JSON.stringify(field)}`,
         });
@@ -80,7 +84,7 @@ describe('a query parameter', () => {
     ['/v1/mailbox', 'limit', [...notIntegers, ...far, '0', '101']],
     ['/v1/mailbox', 'wait', [...notIntegers, ...far, '56']],
     ['/v1/mailbox', 'consume', ['true', 'yes', '', '2', '-1', '01', '%00']],
-    ['/v1/contacts', 'view', ['', 'FULL', 'receipt', '%00', '%ff', '1']],
+    ['/v1/contacts', 'view', ['', 'FULL', 'receipt', '%00', '%ff', '%', '%e2%82', '1']],
     ['/v1/rooms/ROOM/messages', 'limit', [...notIntegers, ...far, '0', '101']],
     ['/v1/rooms/ROOM/messages', 'after', sequences],
     ['/v1/rooms/ROOM/messages', 'before', sequences],

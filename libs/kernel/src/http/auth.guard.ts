@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { type Operation as Definition, fail } from '@relayger/protocol';
+import { type Operation as Definition, fail, failField } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CONFIG, type KernelConfig } from '../config/kernel.config.js';
@@ -96,8 +96,21 @@ function isCall({ path }: Definition): boolean {
  * Refuses a query or body that the operation does not take. Ignored silently, a mistyped or imagined parameter
  * would look as if it worked. Documents take whatever links to them carry.
  */
-function refuseExtras(operation: Definition, { query, body }: ApiRequest): void {
+function refuseExtras(operation: Definition, { url, query, body }: ApiRequest): void {
   if (!isCall(operation)) return;
+  refuseUndecodable(url);
   if (!operation.query) validate(NOTHING, query, 'query');
   if (!operation.body && body !== undefined && body !== null) validate(NOTHING, body, 'body');
+}
+
+/** Refuses a query that is not UTF-8: it would reach the call as it stands, percent signs and all. */
+function refuseUndecodable(url: string): void {
+  if (!url.includes('%')) return;
+  for (const pair of url.slice(url.indexOf('?') + 1).split('&')) {
+    try {
+      decodeURIComponent(pair);
+    } catch {
+      failField(`query.${pair.split('=', 1)[0]}`.slice(0, 64), 'is not percent-encoded UTF-8');
+    }
+  }
 }

@@ -78,8 +78,6 @@ export function createHttpAdapter({
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(securityHeaders(address.origin, request.routeOptions.url));
     if (!isOriginAllowed(request, address)) return done(new RelaygerError('origin_not_allowed'));
-    // What does not decode would reach the call as it stands, percent signs and all.
-    if (!isDecodable(request.url)) return done(undecodable());
     // The parsed names: percent-encoding must not carry a token past this check.
     const names = Object.keys(request.query as object);
     if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase())))
@@ -159,22 +157,6 @@ function limitBody({ raw }: FastifyRequest, reply: FastifyReply, ms: number, ori
     else answerUnreadable(Object.assign(new Error(), { code: TOO_LATE }), raw.socket, origin);
   }, ms);
   raw.once('close', () => clearTimeout(timer));
-}
-
-function isDecodable(url: string): boolean {
-  if (!url.includes('%')) return true;
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function undecodable(): RelaygerError {
-  return new RelaygerError('invalid_request', {
-    issues: [{ path: 'query', message: 'is not percent-encoded UTF-8' }],
-  });
 }
 
 function parseJson(request: FastifyRequest, body: Buffer): unknown {
