@@ -15,6 +15,9 @@ const CONNECT_MS = 3_000;
 /** Longer than a client may stall in the middle of an upload, since its bytes go straight through. */
 const SILENCE_MS = 45_000;
 
+/** What fails is thrown, and logged once by whoever answers for it. The SDK would write to the console as well. */
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
 /** Objects of one bucket of an S3-compatible server, addressed by path. */
 export class S3Storage extends Storage {
   private readonly client: S3Client;
@@ -39,6 +42,7 @@ export class S3Storage extends Storage {
       responseChecksumValidation: 'WHEN_REQUIRED',
       // Of uploads nothing can be sent twice: the SDK does not retry a stream.
       maxAttempts: 3,
+      logger: SILENT,
       requestHandler: {
         connectionTimeout: CONNECT_MS,
         socketTimeout: SILENCE_MS,
