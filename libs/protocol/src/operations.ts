@@ -26,6 +26,8 @@ import type { Operation } from './operation.js';
 import * as profile from './profile.js';
 import * as revisions from './revisions.js';
 import * as rooms from './rooms.js';
+import * as runtimeJobs from './runtime-jobs.js';
+import * as runtimeNotes from './runtime-notes.js';
 import * as runtimes from './runtimes.js';
 import * as signals from './signals.js';
 import * as sockets from './sockets.js';
@@ -115,6 +117,7 @@ const operations = [
   revisions.reviseMessage,
   mailbox.readMailbox,
   mailbox.ackRoom,
+  sockets.openSocket,
   files.uploadFile,
   files.downloadFile,
   files.getFile,
@@ -135,6 +138,14 @@ const operations = [
   runtimes.registerRuntime,
   runtimes.listRuntimes,
   runtimes.getRuntime,
+  runtimes.configureRuntime,
+  runtimes.getRuntimeLog,
+  runtimes.getRuntimeStats,
+  runtimeJobs.claimRuntimeJob,
+  runtimeJobs.heartbeatRuntimeJob,
+  runtimeJobs.finishRuntimeJob,
+  runtimeNotes.listRuntimeNotes,
+  runtimeNotes.writeRuntimeNote,
 ] as const;
 
 /** Every call of the HTTP contract, in the order of the documentation. */

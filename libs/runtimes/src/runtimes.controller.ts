@@ -1,10 +1,16 @@
 import { Controller, Res } from '@nestjs/common';
-import { Body, Caller, Operation, Params, type Principal } from '@relayger/kernel';
+import { Body, Caller, Operation, Params, type Principal, Query } from '@relayger/kernel';
 import {
+  type ConfigureRuntimeRequest,
+  configureRuntime,
   getRuntime,
+  getRuntimeLog,
+  getRuntimeStats,
   listRuntimes,
   type RegisterRuntimeRequest,
   type Runtime,
+  type RuntimeRecord,
+  type RuntimeStats,
   registerRuntime,
 } from '@relayger/protocol';
 import type { FastifyReply } from 'fastify';
@@ -33,5 +39,28 @@ export class RuntimesController {
   @Operation(getRuntime)
   get(@Caller() caller: Principal, @Params() { id }: { id: string }): Promise<Runtime> {
     return this.runtimes.get(caller, id);
+  }
+
+  @Operation(configureRuntime)
+  configure(
+    @Caller() caller: Principal,
+    @Params() { id }: { id: string },
+    @Body() body: ConfigureRuntimeRequest,
+  ): Promise<Runtime> {
+    return this.runtimes.configure(caller, id, body);
+  }
+
+  @Operation(getRuntimeLog)
+  log(
+    @Caller() caller: Principal,
+    @Params() { id }: { id: string },
+    @Query() { limit }: { limit?: number },
+  ): Promise<RuntimeRecord[]> {
+    return this.runtimes.log(caller, id, limit);
+  }
+
+  @Operation(getRuntimeStats)
+  stats(@Caller() caller: Principal, @Params() { id }: { id: string }): Promise<RuntimeStats> {
+    return this.runtimes.stats(caller, id);
   }
 }
