@@ -140,6 +140,19 @@ test('completion and rejection at the same moment: the task is never completed a
   }
 });
 
+test('completing and asking at the same moment: a task is not completed while somebody is asked', async () => {
+  for (let round = 0; round < 15; round++) {
+    const lease = await claimed(scene);
+    const [completed, asked] = await Promise.all([
+      tryUpdate(scene, lease, 'completed'),
+      tryRequest(scene, asking(scene, lease)),
+    ]);
+    expect([completed.outcome, asked]).toEqual(
+      asked === '201' ? ['409 approval_pending', '201'] : ['200', '409 task_finished'],
+    );
+  }
+});
+
 test('cancelling and deciding at the same moment: either the decision stands or there was none', async () => {
   const { coordinator, reviewer } = scene;
   for (let round = 0; round < 15; round++) {

@@ -207,12 +207,12 @@ export function hashOf(approval: Approval): string {
 }
 
 interface Failed {
-  error?: { code: string; details?: { issues?: { path: string }[] } };
+  error: { code: string; details?: { issues?: { path: string }[] } };
 }
 
 /** `200`, or the status with the code, or with the path of the first issue: what a row of a table names. */
 export function outcome({ status, body }: { status: number; body: unknown }): string {
+  if (status < 400) return String(status);
   const { error } = body as Failed;
-  if (!error) return String(status);
   return `${status} ${error.details?.issues?.[0]?.path ?? error.code}`;
 }

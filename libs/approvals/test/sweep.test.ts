@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestApi, type TestApi } from '@relayger/api/testing';
-import { claimed, decided, expire, openScene, requested, type Scene } from './support.js';
+import {
+  approvalOf,
+  claimed,
+  decided,
+  endLease,
+  expire,
+  openScene,
+  requested,
+  type Scene,
+} from './support.js';
 
 let t: TestApi;
 let scene: Scene;
@@ -40,8 +49,24 @@ test('several processes write down what has expired, more than one look takes, a
 
   // Every process looks when it starts.
   const replicas = await Promise.all([t.replica(), t.replica()]);
-  const deadline = Date.now() + 10_000;
-  while ((await states()).pending !== 1 && Date.now() < deadline) await sleep(20);
+  await until(async () => (await states()).pending === 1);
   expect(await states()).toEqual({ pending: 1, approved: 1, expired: 251 });
   await Promise.all(replicas.map((replica) => replica.close()));
 });
+
+test('a task that fails because nobody may claim it any more closes its approval', async () => {
+  const lease = await claimed(scene);
+  const made = await requested(scene, lease);
+  await t.database.pool.query('UPDATE tasks SET attempts = 5 WHERE id = $1', [lease.taskId]);
+  await endLease(scene, lease);
+  const replica = await t.replica();
+  await until(async () => (await approvalOf(scene, made.id)).state !== 'pending');
+  await replica.close();
+  expect((await approvalOf(scene, made.id)).state).toBe('closed');
+});
+
+/** Waits for what another process does in its own time; what is expected then says whether it came. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await holds()) && Date.now() < deadline) await sleep(20);
+}
