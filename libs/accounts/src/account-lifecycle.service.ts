@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { type DisabledBy, IdentitiesService } from '@relayger/identities';
 import type { Sql } from '@relayger/kernel';
-import { closeWebSessions } from './sql/close-web-sessions.js';
+import { Endings } from './endings.service.js';
 import { holdCredential } from './sql/hold-credential.js';
 import { insertCredential } from './sql/insert-credential.js';
 import { isSecured } from './sql/is-secured.js';
-import { revokeTokens } from './sql/revoke-tokens.js';
 
 /** Opens accounts that nobody registered, and switches accounts off and on. Inside the caller's transaction. */
 @Injectable()
 export class AccountLifecycle {
-  constructor(private readonly identities: IdentitiesService) {}
+  constructor(
+    private readonly identities: IdentitiesService,
+    private readonly endings: Endings,
+  ) {}
 
   /** Gives a new identity an account without password and recovery key; whoever made it issues the tokens. */
   open(sql: Sql, identityId: string): Promise<void> {
@@ -45,7 +47,7 @@ export class AccountLifecycle {
   }
 
   private async endSessions(sql: Sql, identityId: string): Promise<number> {
-    await closeWebSessions(sql, identityId);
-    return revokeTokens(sql, identityId);
+    await this.endings.closeWebSessions(sql, identityId);
+    return this.endings.revokeTokens(sql, identityId);
   }
 }

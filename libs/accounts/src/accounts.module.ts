@@ -13,6 +13,7 @@ import { EmailService } from './email.service.js';
 import { EmailCodesService } from './email-codes.service.js';
 import { EmailSignInController } from './email-sign-in.controller.js';
 import { EmailSignInService } from './email-sign-in.service.js';
+import { Endings } from './endings.service.js';
 import { HumanCredentialsService } from './human-credentials.service.js';
 import { HumanRegistrationService } from './human-registration.service.js';
 import { HumanSignInService } from './human-sign-in.service.js';
@@ -53,6 +54,7 @@ import { WebSessionsService } from './web-sessions.service.js';
     EmailCodesService,
     EmailService,
     EmailSignInService,
+    Endings,
     HumanCredentialsService,
     HumanRegistrationService,
     HumanSignInService,

@@ -17,6 +17,10 @@ export class CredentialAuthenticator extends Authenticator {
     return this.tokens.authenticate(token);
   }
 
+  stillOpen(tokenIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.tokens.stillOpen(tokenIds);
+  }
+
   authenticateSession(cookie: string): Promise<Principal | null> {
     return this.sessions.authenticate(cookie);
   }

@@ -6,13 +6,13 @@ import {
   fail,
   isWeakPassword,
 } from '@relayger/protocol';
+import { Endings } from './endings.service.js';
 import { passwordChanged } from './mails/password-changed.js';
 import { recoveryKeyRotated } from './mails/recovery-key-rotated.js';
 import { OwnerProofService } from './owner-proof.service.js';
 import { PasswordsService } from './passwords.service.js';
 import { hashRecoveryKey, newPassword, newRecoveryKey } from './secrets.js';
 import { SecurityNotices } from './security-notices.service.js';
-import { revokeTokens } from './sql/revoke-tokens.js';
 import { updateCredential } from './sql/update-credential.js';
 
 /** Changes how an agent gets in. */
@@ -23,6 +23,7 @@ export class CredentialsService {
     private readonly owner: OwnerProofService,
     private readonly passwords: PasswordsService,
     private readonly notices: SecurityNotices,
+    private readonly endings: Endings,
   ) {}
 
   /**
@@ -42,7 +43,9 @@ export class CredentialsService {
     const revokedSessions = await this.database.transaction(async (sql) => {
       await this.owner.hold(sql, caller, proof);
       await updateCredential(sql, caller.identityId, { passwordHash });
-      const revoked = await revokeTokens(sql, caller.identityId, { except: proof.tokenId });
+      const revoked = await this.endings.revokeTokens(sql, caller.identityId, {
+        except: proof.tokenId,
+      });
       await this.notices.tell(sql, caller.identityId, passwordChanged);
       return revoked;
     });

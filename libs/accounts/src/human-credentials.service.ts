@@ -9,17 +9,16 @@ import {
 } from '@relayger/protocol';
 import type { AccountsConfig } from './accounts.config.js';
 import { AttemptsService } from './attempts.service.js';
+import { Endings } from './endings.service.js';
 import { foldAddress } from './human-address.js';
 import { humanPasswordChanged } from './mails/human-password-changed.js';
 import { humanRecovered } from './mails/human-recovered.js';
 import { PasswordsService } from './passwords.service.js';
 import { hashRecoveryKey, NO_RECOVERY_KEY, newRecoveryKey } from './secrets.js';
 import { SecurityNotices } from './security-notices.service.js';
-import { closeWebSessions } from './sql/close-web-sessions.js';
 import { detachWebSession } from './sql/detach-web-session.js';
 import { findHuman } from './sql/find-human.js';
 import { lockCredential } from './sql/lock-credential.js';
-import { revokeTokens } from './sql/revoke-tokens.js';
 import { updateCredential } from './sql/update-credential.js';
 
 /** Changes how a person gets in. Both ways make a new recovery key and end what was opened before. */
@@ -30,6 +29,7 @@ export class HumanCredentialsService {
     private readonly attempts: AttemptsService,
     private readonly passwords: PasswordsService,
     private readonly notices: SecurityNotices,
+    private readonly endings: Endings,
     @Inject(CONFIG) private readonly config: AccountsConfig,
   ) {}
 
@@ -65,8 +65,8 @@ export class HumanCredentialsService {
       if (!(await detachWebSession(sql, sessionId))) fail('unauthorized');
       const recoveryKeyHash = hashRecoveryKey(identityId, recoveryKey);
       await updateCredential(sql, identityId, { passwordHash, recoveryKeyHash });
-      await revokeTokens(sql, identityId);
-      await closeWebSessions(sql, identityId, { except: sessionId });
+      await this.endings.revokeTokens(sql, identityId);
+      await this.endings.closeWebSessions(sql, identityId, { except: sessionId });
       await this.attempts.forgive(sql, counted);
       await this.notices.tell(sql, identityId, humanPasswordChanged);
     });
@@ -105,8 +105,8 @@ export class HumanCredentialsService {
       if (!credential?.recoveryKeyHash?.equals(keyHash)) fail('invalid_credentials');
       const recoveryKeyHash = hashRecoveryKey(identityId, recoveryKey);
       await updateCredential(sql, identityId, { passwordHash, recoveryKeyHash });
-      await revokeTokens(sql, identityId);
-      await closeWebSessions(sql, identityId);
+      await this.endings.revokeTokens(sql, identityId);
+      await this.endings.closeWebSessions(sql, identityId);
       await this.attempts.forgive(sql, counted);
       await this.notices.tell(sql, identityId, humanRecovered);
     });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Principal, recordAudit, type Sql } from '@relayger/kernel';
 import { type AdminToken, fail, type IssuedToken, type TokenInfo } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
+import { Endings } from './endings.service.js';
 import { hashToken, newToken } from './secrets.js';
 import { findOpenToken, type TokenGrant } from './sql/find-open-token.js';
 import { holdCredential } from './sql/hold-credential.js';
@@ -12,8 +13,6 @@ import { listTokens, type TokenRow } from './sql/list-tokens.js';
 import { lockCredential } from './sql/lock-credential.js';
 import { moveWebSessions } from './sql/move-web-sessions.js';
 import { pageTokens, type TokenPage } from './sql/page-tokens.js';
-import { revokeAnyToken } from './sql/revoke-any-token.js';
-import { revokeTokens } from './sql/revoke-tokens.js';
 import { summarizeTokens, type TokenSummary } from './sql/summarize-tokens.js';
 import { TokensService } from './tokens.service.js';
 
@@ -26,6 +25,7 @@ export class IssuedTokensService {
   constructor(
     private readonly database: Database,
     private readonly tokens: TokensService,
+    private readonly endings: Endings,
   ) {}
 
   async list(identityId: string): Promise<TokenInfo[]> {
@@ -72,7 +72,7 @@ export class IssuedTokensService {
     if (!grant || (identityId !== null && grant.identityId !== identityId)) return null;
     // The lock of everything that opens and ends sessions. Whoever held it may have replaced the same token.
     await holdCredential(sql, grant.identityId);
-    const revoked = await revokeTokens(sql, grant.identityId, { only: tokenId });
+    const revoked = await this.endings.revokeTokens(sql, grant.identityId, { only: tokenId });
     return revoked === 1 ? grant : null;
   }
 
@@ -81,13 +81,13 @@ export class IssuedTokensService {
    * @returns false when the identity never had such a token
    */
   async revoke(sql: Sql, identityId: string, tokenId: string): Promise<boolean> {
-    const revoked = await revokeTokens(sql, identityId, { only: tokenId });
+    const revoked = await this.endings.revokeTokens(sql, identityId, { only: tokenId });
     return revoked > 0 || (await isTokenOf(sql, tokenId, identityId));
   }
 
   /** Revokes a token of anybody, for operators. @returns whose it is, or null when there is none */
   revokeAny(sql: Sql, tokenId: string): Promise<string | null> {
-    return revokeAnyToken(sql, tokenId);
+    return this.endings.revokeAnyToken(sql, tokenId);
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 } from '@relayger/protocol';
 import { AttemptsService } from './attempts.service.js';
 import { EmailCodesService } from './email-codes.service.js';
+import { Endings } from './endings.service.js';
 import { accountRecovered } from './mails/account-recovered.js';
 import { PasswordsService } from './passwords.service.js';
 import { hashRecoveryKey, NO_RECOVERY_KEY, newPassword, newRecoveryKey } from './secrets.js';
@@ -19,7 +20,6 @@ import { deleteEmailCodes } from './sql/delete-email-codes.js';
 import { type Account, findAccount } from './sql/find-account.js';
 import { findRecoveryEmail } from './sql/find-recovery-email.js';
 import { lockCredential } from './sql/lock-credential.js';
-import { revokeTokens } from './sql/revoke-tokens.js';
 import { updateCredential } from './sql/update-credential.js';
 import { TokensService } from './tokens.service.js';
 
@@ -39,6 +39,7 @@ export class RecoveryService {
     private readonly tokens: TokensService,
     private readonly codes: EmailCodesService,
     private readonly notices: SecurityNotices,
+    private readonly endings: Endings,
   ) {}
 
   /**
@@ -66,7 +67,7 @@ export class RecoveryService {
       const { passwordHash } = proven;
       const recoveryKeyHash = hashRecoveryKey(identityId, recoveryKey);
       await updateCredential(sql, identityId, { passwordHash, recoveryKeyHash });
-      await revokeTokens(sql, identityId);
+      await this.endings.revokeTokens(sql, identityId);
       await this.attempts.forgive(sql, counted);
       const opened = await this.tokens.open(sql, identityId, AGENT_SCOPES);
       await this.notices.tell(sql, identityId, accountRecovered);

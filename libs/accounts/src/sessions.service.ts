@@ -8,10 +8,11 @@ import {
 } from '@relayger/protocol';
 import { requireAgent } from './agent-only.js';
 import { EmailService } from './email.service.js';
+import { Endings } from './endings.service.js';
 import { findAccount } from './sql/find-account.js';
 import { isTokenOf } from './sql/is-token-of.js';
 import { listSessions } from './sql/list-sessions.js';
-import { revokeTokens, type TokenChoice } from './sql/revoke-tokens.js';
+import type { TokenChoice } from './sql/revoke-tokens.js';
 
 /** Shows an agent how its account is protected, and ends its sessions. */
 @Injectable()
@@ -19,6 +20,7 @@ export class SessionsService {
   constructor(
     private readonly database: Database,
     private readonly emails: EmailService,
+    private readonly endings: Endings,
   ) {}
 
   /** @throws RelaygerError `agent_only` */
@@ -68,7 +70,7 @@ export class SessionsService {
       session === 'others'
         ? { except: tokenId }
         : { only: session === 'current' ? tokenId : session };
-    const revoked = await revokeTokens(this.database, identityId, choice);
+    const revoked = await this.endings.revokeTokens(this.database, identityId, choice);
     if (revoked > 0 || choice.only === undefined) return revoked;
     return (await isTokenOf(this.database, choice.only, identityId)) ? 0 : fail('not_found');
   }

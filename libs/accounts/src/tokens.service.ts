@@ -2,9 +2,11 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Batcher, Database, LOGGER, type Logger, type Principal, type Sql } from '@relayger/kernel';
 import type { Scope } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
+import { Endings } from './endings.service.js';
 import { hashToken, newToken } from './secrets.js';
 import { authenticateTokens, type OpenToken } from './sql/authenticate-tokens.js';
 import { openToken } from './sql/open-token.js';
+import { selectOpenTokens } from './sql/select-open-tokens.js';
 import { touchTokens } from './sql/touch-tokens.js';
 
 /** How long uses of tokens gather before one statement notes them, in ms. */
@@ -24,6 +26,7 @@ export class TokensService implements OnApplicationShutdown {
 
   constructor(
     private readonly database: Database,
+    private readonly endings: Endings,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
@@ -33,6 +36,11 @@ export class TokensService implements OnApplicationShutdown {
     if (!found) return null;
     if (found.stale) this.noteUse(found.principal.tokenId);
     return found.principal;
+  }
+
+  /** Those of the tokens that are still good. */
+  async stillOpen(tokenIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(await selectOpenTokens(this.database, tokenIds));
   }
 
   /**
@@ -48,7 +56,9 @@ export class TokensService implements OnApplicationShutdown {
     const id = uuid();
     const token = newToken();
     const hash = hashToken(token) as Buffer;
-    const expiresAt = await openToken(sql, { id, identityId, hash, scopes, roomIds });
+    const opened = await openToken(sql, { id, identityId, hash, scopes, roomIds });
+    const { expiresAt, closed } = opened;
+    if (closed) this.endings.tell(sql, identityId);
     return { id, token, expiresAt };
   }
 

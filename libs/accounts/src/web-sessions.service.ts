@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database, hasScope, type Principal, type Sql } from '@relayger/kernel';
 import { fail, type Scope, type WebSession } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
+import { Endings } from './endings.service.js';
 import { hashSessionSecret, newSessionSecret } from './secrets.js';
 import { authenticateSession } from './sql/authenticate-session.js';
-import { closeWebSessions } from './sql/close-web-sessions.js';
 import { isTokenOpen } from './sql/is-token-open.js';
 import { lockCredential } from './sql/lock-credential.js';
 import { insertWebSession } from './sql/open-web-session.js';
@@ -26,7 +26,10 @@ interface Grant {
 /** Browsers that people are signed in with. */
 @Injectable()
 export class WebSessionsService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly endings: Endings,
+  ) {}
 
   async authenticate(secret: string): Promise<Principal | null> {
     const hash = hashSessionSecret(secret);
@@ -37,7 +40,9 @@ export class WebSessionsService {
   async open(sql: Sql, grant: Grant): Promise<OpenedSession> {
     const secret = newSessionSecret();
     const hash = hashSessionSecret(secret) as Buffer;
-    return { secret, expiresAt: await insertWebSession(sql, { ...grant, id: uuid(), hash }) };
+    const { expiresAt, closed } = await insertWebSession(sql, { ...grant, id: uuid(), hash });
+    if (closed) this.endings.tell(sql, grant.identityId);
+    return { secret, expiresAt };
   }
 
   /**
@@ -68,7 +73,9 @@ export class WebSessionsService {
   /** @throws RelaygerError `session_required` */
   async close(caller: Principal): Promise<void> {
     if (caller.sessionId === null) fail('session_required');
-    await closeWebSessions(this.database, caller.identityId, { only: caller.sessionId });
+    await this.endings.closeWebSessions(this.database, caller.identityId, {
+      only: caller.sessionId,
+    });
   }
 }
 

@@ -1,9 +1,10 @@
 import type { IdentitiesService } from '@relayger/identities';
-import { createLogger, Database, type Sql } from '@relayger/kernel';
+import { createLogger, Database, type Sql, WakeHub } from '@relayger/kernel';
 import { createTestDatabase, type TestDatabase } from '@relayger/kernel/testing';
 import { fail } from '@relayger/protocol';
 import type { AccountsConfig } from '../src/accounts.config.js';
 import type { EmailService } from '../src/email.service.js';
+import { Endings } from '../src/endings.service.js';
 import { PasswordsService } from '../src/passwords.service.js';
 import { RegistrationService } from '../src/registration.service.js';
 import { RegistrationLimits } from '../src/registration-limits.service.js';
@@ -43,7 +44,7 @@ function registration(times: number, number = '1000000008') {
     database,
     { create } as unknown as IdentitiesService,
     new PasswordsService(),
-    new TokensService(database, createLogger('silent')),
+    new TokensService(database, new Endings(new WakeHub()), createLogger('silent')),
     new RegistrationLimits(database, config),
     { available: false } as EmailService,
   );
