@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IdentitiesService } from '@relayger/identities';
-import { Database, type Principal, type Sql, WakeHub } from '@relayger/kernel';
+import { Database, onceCommitted, type Principal, type Sql, WakeHub } from '@relayger/kernel';
 import {
   type Contact,
   type ContactState,
@@ -62,10 +62,10 @@ export class ContactsService {
     if (peer.id === caller.identityId) fail('invalid_target');
     if (peer.disabledAt && verb === 'request') fail('contact_unavailable');
 
-    const { state, asked } = await this.database.transaction(async (sql) => {
+    return this.database.transaction(async (sql) => {
       const before = await lockRelationship(sql, caller.identityId, peer.id);
       const outcome = decide(verb, before);
-      if (outcome === 'unchanged') return { state: before.mine.state, asked: false };
+      if (outcome === 'unchanged') return before.mine.state;
       if ('refuse' in outcome) fail(outcome.refuse);
       const asked = outcome.ask === true && before.mine.state !== 'outgoing';
       if (
@@ -81,10 +81,10 @@ export class ContactsService {
         outcome.to,
         outcome.ask ? (note ?? null) : null,
       );
-      return { state: outcome.to.mine.state, asked };
+      // A request that is repeated with another note is no news.
+      if (!isSame(before, outcome.to)) this.tellBoth(sql, caller.identityId, peer.id);
+      return outcome.to.mine.state;
     });
-    if (asked) this.hub.wake([`identity:${peer.id}`]);
-    return state;
   }
 
   /** The identities that are friends of one. */
@@ -106,6 +106,7 @@ export class ContactsService {
     if (mine.state === 'blocked' || theirs.state === 'blocked') return 'blocked';
     if (mine.state === 'friend') return 'already';
     await this.save(sql, a, b, FRIENDS, null);
+    this.tellBoth(sql, a, b);
     return 'friends';
   }
 
@@ -139,6 +140,15 @@ export class ContactsService {
     await saveRelationship(sql, a, b, to, note);
     for (const listener of this.listeners) await listener(sql, a, b, to);
   }
+
+  /** Whoever waits or listens on either side looks again: at requests, and at what a block has closed. */
+  private tellBoth(sql: Sql, a: string, b: string): void {
+    onceCommitted(sql, () => this.hub.wake([`identity:${a}`, `identity:${b}`]));
+  }
+}
+
+function isSame(a: Relationship, b: Relationship): boolean {
+  return a.mine.state === b.mine.state && a.theirs.state === b.theirs.state;
 }
 
 function isNote(note: string): boolean {
