@@ -142,12 +142,14 @@ function describeResponses(operation, errors) {
     responses[status] = {
       description: success.description,
       headers: z.object({ ...success.headers, ...counted }),
-      content: {
-        [success.contentType ?? JSON_TYPE]: {
-          schema: success.schema ?? foreignSchema(success.contentType),
-          ...(success.example !== undefined && { example: success.example }),
+      ...((success.schema || success.contentType) && {
+        content: {
+          [success.contentType ?? JSON_TYPE]: {
+            schema: success.schema ?? foreignSchema(success.contentType),
+            ...(success.example !== undefined && { example: success.example }),
+          },
         },
-      },
+      }),
     };
   }
   for (const [status, codes] of Object.entries(errors.codesByStatus(operation))) {

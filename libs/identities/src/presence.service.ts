@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { Batcher, Database, isRetryable } from '@relayger/kernel';
+import { Inject, Injectable } from '@nestjs/common';
+import { Batcher, Database, isRetryable, LOGGER, type Logger } from '@relayger/kernel';
 import type { PresenceState } from '@relayger/protocol';
 import { lapsePresences, prolongPresences } from './sql/prolong-presences.js';
 import { type PresenceReport, reportPresences } from './sql/report-presences.js';
@@ -12,7 +12,10 @@ import { type PresenceReport, reportPresences } from './sql/report-presences.js'
 export class PresenceService {
   private readonly reports: Batcher<PresenceReport, undefined>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {
     // Whoever reports in a loop costs one row of one statement at a time.
     this.reports = new Batcher({
       run: async (reports) => {
@@ -25,9 +28,13 @@ export class PresenceService {
     });
   }
 
-  /** The last of several reports of an identity that come together counts. */
+  /** The last of several reports of an identity that come together counts. One that cannot be stored is lost. */
   async report(identityId: string, state: PresenceState): Promise<void> {
-    await this.reports.do({ identityId, state });
+    try {
+      await this.reports.do({ identityId, state });
+    } catch (err) {
+      this.log.warn({ err }, 'could not store what an identity reports of itself');
+    }
   }
 
   /** Sockets of these identities are open. */

@@ -3,6 +3,7 @@ import { FilesModule } from '@relayger/files';
 import { IdentitiesModule } from '@relayger/identities';
 import { RoomsModule } from '@relayger/rooms';
 import { AppenderService } from './appender.service.js';
+import { FeedService } from './feed.service.js';
 import { MailboxController } from './mailbox.controller.js';
 import { MailboxService } from './mailbox.service.js';
 import { MessagesController } from './messages.controller.js';
@@ -15,7 +16,14 @@ import { ThreadsService } from './threads.service.js';
 @Module({
   imports: [IdentitiesModule, RoomsModule, FilesModule],
   controllers: [MessagesController, MailboxController, RevisionsController, ThreadsController],
-  providers: [AppenderService, MessagesService, MailboxService, RevisionsService, ThreadsService],
-  exports: [AppenderService, MessagesService],
+  providers: [
+    AppenderService,
+    FeedService,
+    MessagesService,
+    MailboxService,
+    RevisionsService,
+    ThreadsService,
+  ],
+  exports: [AppenderService, FeedService, MessagesService],
 })
 export class MessagesModule {}

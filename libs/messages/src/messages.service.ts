@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IdentitiesService } from '@relayger/identities';
+import { IdentitiesService, PresenceService } from '@relayger/identities';
 import { Database, type Principal, type Transaction, WakeHub } from '@relayger/kernel';
 import {
   fail,
@@ -53,6 +53,7 @@ export class MessagesService {
     private readonly appender: AppenderService,
     private readonly rooms: RoomsService,
     private readonly identities: IdentitiesService,
+    private readonly presence: PresenceService,
     private readonly hub: WakeHub,
   ) {}
 
@@ -132,8 +133,15 @@ export class MessagesService {
     return (await selectMessages(this.database, roomId, { after, before, limit })).map(toMessage);
   }
 
-  private toSent(caller: Principal, { message }: Draft, roomId: string, row: AppendRow): Sent {
+  private async toSent(
+    caller: Principal,
+    { message }: Draft,
+    roomId: string,
+    row: AppendRow,
+  ): Promise<Sent> {
     const repeated = row.outcome === 'repeated';
+    if (message.type === 'status' && !repeated)
+      await this.presence.report(caller.identityId, message.payload.state);
     return {
       receipt: { id: row.id, room: roomId, seq: row.seq },
       repeated,

@@ -47,7 +47,7 @@ export interface BytesBody {
 
 export interface SuccessResponse<Schema = z.ZodType> {
   description: string;
-  /** Absent for a body that is not JSON; then `contentType` says what it is. */
+  /** Absent for a body that is not JSON; then `contentType` says what it is. Without both there is no body. */
   schema?: Schema;
   /** `BYTES_TYPE` for a body that is no text either. */
   contentType?: string;

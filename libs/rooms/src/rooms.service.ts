@@ -24,6 +24,7 @@ import { type RoomAccess, selectRoomAccess } from './sql/get-room-access.js';
 import { selectCompanions } from './sql/list-companions.js';
 import { selectJoined } from './sql/list-joined.js';
 import { selectMembers } from './sql/list-members.js';
+import { type RoomReader, selectReadable } from './sql/list-readable.js';
 import { selectRoomKeys } from './sql/list-room-keys.js';
 import { type RoomRow, selectRoom, selectRooms } from './sql/list-rooms.js';
 import { openDmRoom, selectDm } from './sql/open-dm.js';
@@ -128,6 +129,11 @@ export class RoomsService {
     if (access.gate === 'blocked') fail('contact_unavailable');
     if (access.gate === 'closed') fail('contact_required');
     return access;
+  }
+
+  /** Of many questions at once: which identity may read which room, as `access` would say of membership and gate. */
+  async readable(questions: readonly RoomReader[]): Promise<boolean[]> {
+    return selectReadable(this.database, questions);
   }
 
   /**

@@ -220,6 +220,11 @@ function send(
       },
     );
     request.on('error', reject);
+    // What is said over the new protocol is for other clients; here only the answer counts.
+    request.on('upgrade', ({ statusCode = 0, headers: received }, socket) => {
+      socket.destroy();
+      resolve({ status: statusCode, headers: received, body: '', text: '' });
+    });
     request.end(payload);
   });
 }

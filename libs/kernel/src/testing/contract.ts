@@ -24,7 +24,8 @@ interface HeaderObject {
 }
 interface ResponseObject {
   headers?: Record<string, HeaderObject & { $ref?: string }>;
-  content: Record<string, unknown>;
+  /** Absent where the reply has no body. */
+  content?: Record<string, unknown>;
 }
 interface Document {
   paths: Record<
@@ -114,6 +115,14 @@ function headerProblems(
   return fits ? [] : [`header ${name} is ${String(value)}, expected ${JSON.stringify(schema)}`];
 }
 
+/** What is wrong with the headers that a reply always carries. */
+function documentedHeaders(response: ResponseObject, headers: IncomingHttpHeaders): string[] {
+  return Object.entries(response.headers ?? {}).flatMap(([name, reference]) => {
+    const header = follow(reference);
+    return header.required ? headerProblems(headers, name, header) : [];
+  });
+}
+
 /** The code of an error body, or undefined for any other body. */
 export function codeOf(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || !('error' in body)) return undefined;
@@ -172,6 +181,7 @@ export function contractProblems(
   const response = follow(documented);
   const problems = commonProblems(received);
 
+  if (!response.content) return [...problems, ...documentedHeaders(response, headers)];
   const type = headers['content-type']?.split(';', 1)[0] ?? 'none';
   if (!(type in response.content)) {
     return [
@@ -199,10 +209,7 @@ export function contractProblems(
     problems.push(...bodyProblems(pointer, body));
   }
 
-  for (const [name, reference] of Object.entries(response.headers ?? {})) {
-    const header = follow(reference);
-    if (header.required) problems.push(...headerProblems(headers, name, header));
-  }
+  problems.push(...documentedHeaders(response, headers));
   const authenticated =
     operation.access !== 'public' &&
     sent.token &&
