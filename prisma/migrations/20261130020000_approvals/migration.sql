@@ -32,6 +32,9 @@ CREATE UNIQUE INDEX "approvals_pending_task_id_key" ON "approvals"("task_id") WH
 CREATE INDEX "approvals_pending_expires_at_idx" ON "approvals"("expires_at") WHERE "state" = 'pending';
 -- The files that are under review in a room.
 CREATE INDEX "approvals_pending_room_id_idx" ON "approvals"("room_id") WHERE "state" = 'pending';
+-- What somebody has to decide or waits for, however long their history is.
+CREATE INDEX "approvals_pending_approver_id_idx" ON "approvals"("approver_id", "id") WHERE "state" = 'pending';
+CREATE INDEX "approvals_pending_requester_id_idx" ON "approvals"("requester_id", "id") WHERE "state" = 'pending';
 -- The last decision on a task.
 CREATE INDEX "approvals_task_id_decided_at_idx" ON "approvals"("task_id", "decided_at");
 CREATE INDEX "approvals_approver_id_id_idx" ON "approvals"("approver_id", "id");
