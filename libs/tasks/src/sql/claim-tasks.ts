@@ -31,7 +31,8 @@ export interface ClaimRow extends TaskRow {
  *
  * `held` takes the tasks one after the other, roots first, as everything does that takes more than one; a claim that
  * had to wait sees the task as it is by then. Not SKIP LOCKED: a task is also held for a moment while a message of its
- * tree is counted, and is free all the same. Of two claims of one task in the same statement the first wins.
+ * tree is counted, and is free all the same. Of two claims of one task in the same statement the first wins. Whether the sweep has been there already
+ * makes no difference to a claim that comes after the deadline: of what the sweep ends nobody keeps the lease.
  */
 const claimTasks = statement<ClaimRow>(
   'tasks_claim',
@@ -40,7 +41,7 @@ const claimTasks = statement<ClaimRow>(
        ord int, task_id uuid, caller_id uuid, allowed_rooms uuid[], lease_owner uuid)
    ),
    held AS MATERIALIZED (
-     SELECT t.id, t.room_id, t.assignee_id, t.state, t.deadline, t.attempts, t.lease_until
+     SELECT t.id, t.room_id, t.assignee_id, t.state, t.deadline, t.attempts, t.lease_until, t.lease_owner
      FROM tasks t WHERE t.id = ANY (ARRAY(SELECT task_id FROM item))
      ORDER BY t.depth, t.id
      FOR NO KEY UPDATE OF t
@@ -49,6 +50,7 @@ const claimTasks = statement<ClaimRow>(
      SELECT i.ord, i.task_id, i.lease_owner, CASE
        WHEN g.gate IS DISTINCT FROM 'open' THEN 'no_task'
        WHEN h.assignee_id <> i.caller_id THEN 'not_assignee'
+       WHEN h.state = 'failed' AND h.lease_owner IS NULL AND h.deadline <= clock_timestamp() THEN 'too_late'
        WHEN h.state NOT IN ('queued', 'running', 'waiting_approval') OR h.lease_until > clock_timestamp() THEN 'taken'
        WHEN h.deadline <= clock_timestamp() THEN 'too_late'
        WHEN h.state = 'waiting_approval' THEN 'waiting'
