@@ -15,6 +15,7 @@ import {
   BYTES_TYPE,
   downloadFile,
   type FileObject,
+  failField,
   getFile,
   type UploadFileQuery,
   uploadFile,
@@ -53,7 +54,11 @@ export class FilesController {
     return this.uploads.upload(caller, query, {
       size: Number(request.headers['content-length']),
       bytes: receiveBytes(request, reply, this.idleMs),
-      reauthorize,
+      confirm: async () => {
+        // Nobody would ever learn the id of this file.
+        if (reply.raw.closed) failField('request', 'was given up before it was answered');
+        await reauthorize();
+      },
     });
   }
 

@@ -24,8 +24,8 @@ export interface Incoming {
   /** How many bytes were announced. */
   size: number;
   bytes: AsyncIterable<Uint8Array>;
-  /** Looks at the caller's credential once more. */
-  reauthorize: () => Promise<void>;
+  /** Makes sure that the caller is still there, and that its credential is still good. */
+  confirm: () => Promise<void>;
 }
 
 /** Uploads that a stopping process has cut off get this long to be undone; a sweep does the others. In ms. */
@@ -49,7 +49,7 @@ export class UploadsService implements OnApplicationShutdown {
   /**
    * Stores a file in a room. One that does not come in full leaves nothing.
    * @throws RelaygerError `not_found`, `contact_required`, `contact_unavailable`, `room_storage_exceeded`,
-   *   `too_many_transfers`, `invalid_request` when the body breaks off, and what `reauthorize` throws
+   *   `too_many_transfers`, `invalid_request` when the body breaks off, and what `confirm` throws
    * @throws StorageError
    */
   async upload(
@@ -78,7 +78,7 @@ export class UploadsService implements OnApplicationShutdown {
   private async store(
     caller: Principal,
     { room, name }: UploadFileQuery,
-    { size, bytes, reauthorize }: Incoming,
+    { size, bytes, confirm }: Incoming,
   ): Promise<FileObject> {
     const upload: Upload = {
       id: uuid(),
@@ -92,8 +92,8 @@ export class UploadsService implements OnApplicationShutdown {
     try {
       const hash = createHash('sha256');
       await this.storage.put(upload.objectKey, hashed(bytes, hash), size);
-      // It took a while: the token may have ended, and the caller may have left.
-      await reauthorize();
+      // It took a while: the token may have ended, and the caller may have left the room or hung up.
+      await confirm();
       const file = await this.database.transaction(async (sql) => {
         await this.rooms.sendAccess(caller, room, sql);
         return finishUpload(sql, upload.id, hash.digest());

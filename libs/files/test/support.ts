@@ -1,13 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestAgent, TestApi } from '@relayger/api/testing';
+
+type Who = Pick<TestAgent, 'token'>;
 
 /** A group of the first agent, with the others in it. */
 export async function group(
   t: Pick<TestApi, 'api'>,
-  owner: Pick<TestAgent, 'token'>,
+  { token }: Who,
   ...members: Pick<TestAgent, 'number'>[]
 ): Promise<string> {
-  const { token } = owner;
   const { body } = await t.api.call('createRoom', { token, body: { name: 'files' }, expect: 201 });
   for (const { number } of members) {
     const params = { room: body.id, identity: number };
@@ -23,20 +26,62 @@ export function sha256(bytes: Uint8Array): string {
 /** Uploads a file of random bytes. */
 export async function upload(
   { api }: Pick<TestApi, 'api'>,
-  { token }: Pick<TestAgent, 'token'>,
+  { token }: Who,
   room: string,
   { name = 'report.pdf', bytes = randomBytes(1000) }: { name?: string; bytes?: Buffer } = {},
 ) {
-  const { body } = await api.call('uploadFile', { token, query: { room, name }, bytes, expect: 201 });
+  const query = { room, name };
+  const { body } = await api.call('uploadFile', { token, query, bytes, expect: 201 });
   return { ...body, bytes };
 }
 
-/** Rows, reserved bytes and objects, to compare with. */
-export async function leftovers({ database }: Pick<TestApi, 'database'>, room: string) {
-  const { rows } = await database.pool.query<{ files: number; stored: number }>(
+/** The direct conversation of two friends, opened by a message. */
+export async function openDm(
+  { api }: Pick<TestApi, 'api'>,
+  { token }: Who,
+  { number }: Pick<TestAgent, 'number'>,
+): Promise<string> {
+  const body = { target: number };
+  return (
+    (await api.raw('POST', '/v1/rooms/dm', { token, body, expect: 201 })).body as { id: string }
+  ).id;
+}
+
+export function setContact(
+  { api }: Pick<TestApi, 'api'>,
+  { token }: Who,
+  { number }: Pick<TestAgent, 'number'>,
+  action: 'block' | 'remove',
+) {
+  const path = `/v1/contacts/${number}/${action}`;
+  return api.raw('POST', path, { token, body: {}, expect: 200 });
+}
+
+/** Files of a room that the database knows, in whatever state, and the bytes that the room is charged for. */
+export async function kept({ database }: Pick<TestApi, 'database'>, room: string) {
+  const { rows } = await database.pool.query<{ files: number; bytes: number }>(
     `SELECT (SELECT count(*)::int FROM files WHERE room_id = $1) AS files,
-            (SELECT stored_bytes::int FROM rooms WHERE id = $1) AS stored`,
+            (SELECT stored_bytes::int FROM rooms WHERE id = $1) AS bytes`,
     [room],
   );
   return rows[0];
+}
+
+/** The names of all files in a data directory, finished or not. */
+export async function objectsIn(dataDir: string): Promise<string[]> {
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+/** Waits until something is as expected. */
+export async function eventually(check: () => Promise<void> | void, ms = 8_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(20);
+    }
+  }
 }

@@ -52,6 +52,8 @@ export function watchLog() {
 }
 
 function collect(value: unknown, secrets: Set<string>): void {
+  // Bytes have an entry each.
+  if (ArrayBuffer.isView(value)) return;
   if (Array.isArray(value)) for (const item of value) collect(item, secrets);
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {
