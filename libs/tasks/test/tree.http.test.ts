@@ -228,6 +228,26 @@ describe('a message that belongs to a task', () => {
   });
 });
 
+test('a message to one identity is counted in the tree of their conversation', async () => {
+  const [a, b] = (await crew(t, 2)) as [TestAgent, TestAgent];
+  await t.befriend(a, b);
+  const send = (rootTaskId?: string) => ({
+    token: a.token,
+    body: {
+      target: b.number,
+      message: textMessage('about it', { ...(rootTaskId && { rootTaskId }) }),
+    },
+  });
+  const opened = await t.api.call('sendDirect', { ...send(), expect: 201 });
+  const { room: dm } = opened.body as { room: string };
+  const { id } = await create(t, a, order(dm, b));
+  await t.api.call('sendDirect', { ...send(id), expect: 201 });
+  expect((await stored(t, { id })).tree_messages).toBe(2);
+  await t.database.pool.query('UPDATE tasks SET tree_messages = 128 WHERE id = $1', [id]);
+  const reply = await t.api.call('sendDirect', { ...send(id), expect: 409 });
+  expect(reply.body.error.code).toBe('task_tree_limit');
+});
+
 test('creating, completing, talking and cancelling in one tree at once ends without failures', async () => {
   const top = await root();
   const children = await Promise.all(
