@@ -110,9 +110,9 @@ describe('a handshake', () => {
   it('needs the read scope', async () => {
     const token = await openToken(t, bob, { scopes: ['write', 'rooms'] });
     expect(await attempt({ room }, 403, { token })).toBe('insufficient_scope');
-    expect(await attempt({ room }, 101, { token: await openToken(t, bob, { scopes: ['read'] }) })).toBe(
-      '101',
-    );
+    expect(
+      await attempt({ room }, 101, { token: await openToken(t, bob, { scopes: ['read'] }) }),
+    ).toBe('101');
   });
 
   it('shows nobody whether a room exists that it may not read', async () => {
@@ -162,7 +162,11 @@ describe('a handshake', () => {
     const reply = await t.api.call('getMe', { token: bob.token, headers, expect: 200 });
     expect(reply.body.id).toBe(bob.id);
     const body = { kind: 'agent' as const };
-    await t.api.call('register', { headers: { connection: 'Upgrade', upgrade: 'h2c' }, body, expect: 201 });
+    await t.api.call('register', {
+      headers: { connection: 'Upgrade', upgrade: 'h2c' },
+      body,
+      expect: 201,
+    });
     await t.api.call('getHealth', { headers, expect: 200 });
   });
 });

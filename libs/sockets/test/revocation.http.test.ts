@@ -83,7 +83,11 @@ describe('a membership that ends closes the room', () => {
   it('by a block: the direct conversation of both sides, and no group', async () => {
     await t.befriend(alice, bob);
     const body = { target: bob.number, message: textMessage('hello') };
-    const { body: receipt } = await t.api.call('sendDirect', { token: alice.token, body, expect: 201 });
+    const { body: receipt } = await t.api.call('sendDirect', {
+      token: alice.token,
+      body,
+      expect: 201,
+    });
     const dm = (receipt as { room: string }).room;
     const [hers, his, groups] = await Promise.all([
       listen(t, alice, dm),
@@ -149,9 +153,7 @@ describe('a token that ends closes what was opened with it', () => {
         expect: 200,
       }),
     );
-    await ends(first, () =>
-      t.api.call('recover', { body: { number, recoveryKey }, expect: 200 }),
-    );
+    await ends(first, () => t.api.call('recover', { body: { number, recoveryKey }, expect: 200 }));
   });
 
   it('when a sign-in closes the oldest of twenty', async () => {

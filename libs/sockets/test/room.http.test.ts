@@ -1,4 +1,10 @@
-import { seedAgents, startTestApi, type TestAgent, type TestApi } from '@relayger/api/testing';
+import {
+  openToken,
+  seedAgents,
+  startTestApi,
+  type TestAgent,
+  type TestApi,
+} from '@relayger/api/testing';
 import { group, send, upTo, wholeHistory } from '../../messages/test/support.js';
 import { type Client, listen, until } from './support.js';
 
@@ -126,7 +132,6 @@ test('a hundred sockets in one room have a message at once', async () => {
 
 test('a member whose token reaches this room only listens to it', async () => {
   const room = await group(t, alice, bob);
-  const { openToken } = await import('@relayger/api/testing');
   const narrow = { token: await openToken(t, bob, { scopes: ['read'], roomIds: [room] }) };
   const client = await joined(t, narrow, room);
   await send(t, alice, room, 'hello');

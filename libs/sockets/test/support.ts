@@ -59,7 +59,10 @@ export class Client {
 
   /** Resolves once there are as many frames. */
   until(count: number): Promise<void> {
-    return until(() => this.frames.length >= count, () => `${this.frames.length} of ${count} frames`);
+    return until(
+      () => this.frames.length >= count,
+      () => `${this.frames.length} of ${count} frames`,
+    );
   }
 
   async close(): Promise<void> {
