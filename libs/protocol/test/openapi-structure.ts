@@ -85,7 +85,7 @@ export const structure = {
         },
         responses: {
           type: 'object',
-          propertyNames: { pattern: '^[2-5][0-9]{2}$' },
+          propertyNames: { pattern: '^(101|[2-5][0-9]{2})$' },
           additionalProperties: { $ref: '#/$defs/response' },
         },
       },
@@ -113,8 +113,9 @@ export const structure = {
     },
     response: orReference(
       object(
-        { description: text, content: { $ref: '#/$defs/content' } },
-        { headers: mapOf('#/$defs/header') },
+        { description: text },
+        // A WebSocket has no content.
+        { content: { $ref: '#/$defs/content' }, headers: mapOf('#/$defs/header') },
       ),
     ),
     header: orReference(
