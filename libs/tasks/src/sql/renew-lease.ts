@@ -10,7 +10,9 @@ export interface RenewedTask extends TaskRow {
 
 /**
  * The hot update: one row, by key, with the fence in its condition, so that a heartbeat is one round trip. Locks the
- * task only. clock_timestamp(), not now(): the lease may end while the row is waited for.
+ * task only. clock_timestamp(), not now(): the lease may end while the row is waited for. That the task is in work is
+ * said in words that no partial index has: a plan made while the table is small would else read all that the agent has
+ * in work.
  */
 const renew = statement<RenewedTask>(
   'tasks_renew_lease',
@@ -23,7 +25,7 @@ const renew = statement<RenewedTask>(
          OR t.progress_event_at > clock_timestamp() - interval '${LIMITS.progressEventSeconds} s'
        THEN t.progress_event_at ELSE clock_timestamp() END
    WHERE t.id = $1 AND t.assignee_id = $2 AND t.lease_owner = $3 AND t.version = $4
-     AND t.state IN ('running', 'waiting_approval') AND t.lease_until > clock_timestamp()
+     AND t.finished_at IS NULL AND t.lease_until > clock_timestamp()
      AND ($6::uuid[] IS NULL OR t.room_id = ANY ($6))
      AND EXISTS (SELECT FROM memberships m JOIN rooms r ON r.id = m.room_id
                  WHERE m.room_id = t.room_id AND m.identity_id = $2 AND r.gate = 'open')
