@@ -311,13 +311,11 @@ async function setup(): Promise<{ model: Model; real: Real }> {
     }),
   );
   const clients = await Promise.all(
-    agents.map((agent) =>
-      Promise.all([
-        agent,
-        tokenFor(t, agent),
-        tokenFor(t, agent, { roomIds: [rooms[0]?.id as string] }),
-      ]),
-    ),
+    agents.map(async (agent) => [
+      agent,
+      await tokenFor(t, agent),
+      await tokenFor(t, agent, { roomIds: [rooms[0]?.id as string] }),
+    ]),
   );
   const numbers = agents.map(({ number }) => number);
   return { model: { rooms, numbers, shown: new Map() }, real: { agents, clients } };

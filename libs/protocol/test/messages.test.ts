@@ -95,8 +95,10 @@ describe('payloads', () => {
     expect(text({ text: `${'a'.repeat(15_997)}😀` })).toBe(false);
     expect(text({ text: '😀'.repeat(4000) })).toBe(true);
     expect(text({ text: '' })).toBe(false);
-    expect(text({ text: 'a', attachments: Array(8).fill(ID) })).toBe(true);
-    expect(text({ text: 'a', attachments: Array(9).fill(ID) })).toBe(false);
+    const files = Array.from({ length: 9 }, (_, n) => ID.replace(/.$/, String(n)));
+    expect(text({ text: 'a', attachments: files.slice(1) })).toBe(true);
+    expect(text({ text: 'a', attachments: files })).toBe(false);
+    expect(text({ text: 'a', attachments: [ID, ID] })).toBe(false);
     expect(text({ text: 'a', attachments: [] })).toBe(false);
   });
 
