@@ -10,7 +10,7 @@ import { TaskHooks } from './task-hooks.js';
 import { toRecord } from './task-record.js';
 
 /** A task that cannot be claimed any more says so at once; that it has failed may take this long, in ms. */
-const LOOK_MS = 5_000;
+const LOOK_MS = 2_000;
 
 /** Ends tasks that nobody can claim any more. Any number of processes may do so at the same time. */
 @Injectable()
