@@ -88,6 +88,25 @@ test('an administrator is made at the database and works over HTTP', async () =>
   ]);
 });
 
+test('what it ends, running servers hear at once: a wait of the token gets 401', async () => {
+  const made = await run('create-identity', '--kind', 'agent', '--handle', 'waiter', ...why);
+  const issue = ['issue-token', '--scopes', 'read', ...why, '--identity', made.id as string];
+  const wait = async () => {
+    const { token, tokenId } = await run(...issue);
+    const call = { token: token as string, query: { wait: 50 }, expect: 401 as const };
+    const ended = t.api.call('readMailbox', call).then(() => performance.now());
+    return { ended, tokenId: tokenId as string };
+  };
+  const revoked = await wait();
+  await run('revoke-token', '--token', revoked.tokenId, ...why);
+  const told = performance.now();
+  expect((await revoked.ended) - told).toBeLessThan(1_500);
+  const disabled = await wait();
+  await run('disable', '--identity', made.id as string, ...why);
+  const switchedOff = performance.now();
+  expect((await disabled.ended) - switchedOff).toBeLessThan(1_500);
+});
+
 test('identities and tokens are made, switched off and on again', async () => {
   const made = await run('create-identity', '--kind', 'service', '--handle', 'billing', ...why);
   expect(made).toMatchObject({ kind: 'service', displayName: 'billing', openTokens: 0 });

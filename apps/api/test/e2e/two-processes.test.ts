@@ -1,4 +1,5 @@
 import { type ApiClient, createTestDatabase, type TestDatabase } from '@relayger/kernel/testing';
+import { type Client, listen, until } from '../../../../libs/sockets/test/support.js';
 import {
   type ApiProcess,
   build,
@@ -94,6 +95,68 @@ async function consume(api: ApiClient, who: Account, done: () => boolean) {
     if (last && body.length === 0) return seen;
   }
 }
+
+test('a message sent to one process reaches sockets and waits at the other at once', async () => {
+  const [alice, bob, carol] = await Promise.all([1, 2, 3].map(() => register(near.api)));
+  const [sender, hearer, waiter] = [alice, bob, carol] as [Account, Account, Account];
+  const room = await openGroup(near.api, sender, hearer, waiter);
+  const sockets = [await listen(near, hearer, room), await listen(far, hearer, room)];
+  const latencies: number[] = [];
+  for (let i = 1; i <= 20; i++) {
+    const query = { wait: 50, consume: '1' as const };
+    const waiting = far.api.call('readMailbox', { token: waiter.token, query, expect: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const started = performance.now();
+    const options = { token: sender.token, params: { room }, body: text(`${i}`) };
+    await near.api.call('sendMessage', { ...options, expect: 201 });
+    await Promise.all(sockets.map((client) => client.until(i)));
+    expect((await waiting).body).toHaveLength(1);
+    latencies.push(performance.now() - started);
+  }
+  latencies.sort((a, b) => a - b);
+  expect(latencies[10]).toBeLessThan(200);
+  // And what one process ends, the other closes.
+  const params = { room, identity: hearer.id };
+  await near.api.call('removeMember', { token: sender.token, params, expect: 200 });
+  const ended = performance.now();
+  for (const { closed } of sockets) {
+    const { code, at } = await closed;
+    expect(code).toBe(1008);
+    expect(at - ended).toBeLessThan(1_500);
+  }
+}, 30_000);
+
+test('eight send at both processes: sockets of both have every message once and in order', async () => {
+  const accounts = await Promise.all(Array.from({ length: 9 }, () => register(near.api)));
+  const [reader, ...senders] = accounts as [Account, ...Account[]];
+  const room = await openGroup(near.api, reader, ...senders);
+  const clients: Client[] = [
+    await listen(near, reader, room, 0),
+    await listen(far, reader, room, 0),
+  ];
+  gate.latency = 20;
+  await Promise.all(
+    senders.map(async ({ token }, i) => {
+      const { api } = i % 2 ? near : far;
+      for (let round = 1; round <= 15; round++) {
+        const body = text(round % 3 ? 'short' : 'long '.repeat(2_000));
+        await api.call('sendMessage', { token, params: { room }, body, expect: 201 });
+        if (i < 2 && round % 5 === 0)
+          clients.push(await listen(i ? near : far, reader, room, round));
+      }
+    }),
+  );
+  const total = 8 * 15;
+  await until(() => clients.every(({ sequences }) => sequences.at(-1) === total));
+  gate.latency = 0;
+  const history = await historyOf(near.api, reader, room);
+  expect(history).toHaveLength(total);
+  for (const client of clients) {
+    const from = Number(client.messages[0]?.sequence) - 1;
+    expect(client.messages).toEqual(history.slice(from));
+    await client.close();
+  }
+}, 60_000);
 
 test('one process is 100 ms away from the database: readers still see every message, once and in order', async () => {
   const accounts = await Promise.all(Array.from({ length: 36 }, () => register(near.api)));

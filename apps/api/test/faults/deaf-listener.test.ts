@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '@relayger/kernel/testing';
 import type { MailboxItem } from '@relayger/protocol';
 import pg from 'pg';
+import { listen as openSocket } from '../../../../libs/sockets/test/support.js';
 import { type ApiProcess, build, endProcesses, startApiProcess } from './support/api-process.js';
 import { type Account, openGroup, register, text } from './support/load.js';
 import { TcpGate } from './support/tcp-gate.js';
@@ -106,6 +107,26 @@ test('LISTEN ended by the server: /readyz tells, the gap message comes, waking i
     await untilReadiness(READY);
     expect(await wakeLatency()).toBeLessThan(1_000);
   }
+}, 60_000);
+
+test('LISTEN ended by the server: a socket gets the gap message, and nothing twice', async () => {
+  const client = await openSocket(deaf, bob, room);
+  const ids = [await say('before')];
+  await admin.query(`ALTER DATABASE ${name()} WITH ALLOW_CONNECTIONS false`);
+  await admin.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = $1 AND application_name = 'relayger-listen'`,
+    [name()],
+  );
+  await untilReadiness(DEAF);
+  ids.push(await say('into the gap'));
+  await admin.query(`ALTER DATABASE ${name()} WITH ALLOW_CONNECTIONS true`);
+  await client.until(2);
+  await untilReadiness(READY);
+  ids.push(await say('after'));
+  await client.until(3);
+  expect(client.messages.map(({ messageId }) => messageId)).toEqual(ids);
+  await client.close();
 }, 60_000);
 
 test('LISTEN frozen by the network: noticed within 15 s, told by /readyz, nothing lost', async () => {

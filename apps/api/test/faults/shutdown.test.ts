@@ -1,5 +1,6 @@
 import { createApiClient, createTestDatabase, type TestDatabase } from '@relayger/kernel/testing';
 import pg from 'pg';
+import { listen } from '../../../../libs/sockets/test/support.js';
 import { type ApiProcess, build, endProcesses, startApiProcess } from './support/api-process.js';
 import { type Account, historyOf, openGroup, register, text } from './support/load.js';
 
@@ -80,6 +81,28 @@ test('SIGTERM: polls end at once with [], a slow send finishes, exit code 0', as
   service = await startApiProcess({ DATABASE_URL: database.url });
   const history = await historyOf(service.api, accounts[0], room);
   expect(history.map(({ payload }) => payload)).toEqual([{ text: 'on its way' }]);
+}, 30_000);
+
+test('SIGTERM: sockets are told with 1001 to come back, and hold nothing up', async () => {
+  const clients = await Promise.all(accounts.map((who) => listen(service, who, room)));
+  // One that neither reads nor answers: it must not keep the process.
+  const mute = await listen(service, accounts[0], room);
+  mute.socket.pause();
+  const send = await slowSend('on its way');
+  const signalled = performance.now();
+  service.signal('SIGTERM');
+  for (const { closed } of clients) {
+    const { code, at } = await closed;
+    expect(code).toBe(1001);
+    expect(at - signalled).toBeLessThan(2_000);
+  }
+  // The send still finishes.
+  await send.finish();
+  await send.reply;
+  expect(await service.exited).toBe(0);
+  expect(performance.now() - signalled).toBeLessThan(10_000);
+  mute.socket.terminate();
+  service.api.close();
 }, 30_000);
 
 test('a second SIGTERM ends it at once, whatever is still under way', async () => {
