@@ -8,6 +8,7 @@ import {
   newObjectKey,
   type Principal,
   Storage,
+  StorageError,
 } from '@relayger/kernel';
 import { type FileObject, fail, type UploadFileQuery } from '@relayger/protocol';
 import { RoomsService } from '@relayger/rooms';
@@ -100,7 +101,7 @@ export class UploadsService implements OnApplicationShutdown {
       });
       return file ? toFileObject(file) : fail('unavailable', { retryAfter: 1 });
     } catch (error) {
-      await this.undo(upload);
+      await this.undo(upload, error);
       throw error;
     }
   }
@@ -115,11 +116,13 @@ export class UploadsService implements OnApplicationShutdown {
   }
 
   /** What cannot be undone now is done by a sweep. */
-  private async undo({ id, objectKey }: Upload): Promise<void> {
+  private async undo({ id, objectKey }: Upload, reason: unknown): Promise<void> {
     try {
       // One whose last commit went through, though the answer to it was lost, keeps its object.
-      if (await abandonUpload(this.database, id))
-        await this.sweep.collect({ id, object_key: objectKey });
+      if (!(await abandonUpload(this.database, id))) return;
+      // A storage that has just failed may take its time to fail again; the client need not wait for that.
+      if (reason instanceof StorageError) this.sweep.wake();
+      else await this.sweep.collect({ id, object_key: objectKey });
     } catch (err) {
       this.log.warn({ err, file: id }, 'an upload that broke off is undone later');
     }

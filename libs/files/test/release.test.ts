@@ -51,7 +51,10 @@ test('the files of a retracted message cannot be downloaded any more, their obje
 test('a file that another message uses stays until the last of them is retracted', async () => {
   const { id } = await upload(t, owner, room);
   const [first, second] = [await send(owner, [id]), await send(owner, [id])];
-  const artifact = textMessage('', { type: 'artifact', payload: { fileId: id, caption: '' } } as never);
+  const artifact = textMessage('', {
+    type: 'artifact',
+    payload: { fileId: id, caption: '' },
+  } as never);
   await retract(owner, first);
   expect(await status(id)).toBe(200);
   const { token } = peer;

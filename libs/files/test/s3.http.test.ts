@@ -69,6 +69,18 @@ test('with the bucket away uploads and downloads answer 503 and leave nothing; t
   await replica.close();
 });
 
+test('an upload that the bucket refuses half-way leaves its connection for the next request', async () => {
+  s3.fail('reset');
+  const head = uploadHead(owner, { room }, ['Content-Length: 1500000']);
+  const connection = await connect(t.origin, head);
+  connection.socket.write(randomBytes(1_000_000));
+  expect((await connection.reply()).status).toBe(503);
+  connection.socket.write(randomBytes(500_000));
+  connection.socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await eventually(() => expect(connection.text()).toContain('{"ok":true}'));
+  connection.socket.destroy();
+});
+
 test('a client that hangs up in the middle leaves no object', async () => {
   const before = s3.objects.size;
   const head = uploadHead(owner, { room }, ['Content-Length: 3000000']);

@@ -43,16 +43,23 @@ export async function* receiveBytes(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (awaitsContinue(request)) reply.raw.writeContinue();
   const pieces = request.raw.iterator({ destroyOnReturn: false });
-  for (;;) {
-    const piece = await within(pieces.next(), idleMs);
-    if (!piece) {
-      // Nothing can come after half a body.
-      void reply.header('connection', 'close');
-      // Whoever hung up does not read this, but whoever stalled may.
-      failField('body', 'broke off or stalled before all the bytes of Content-Length had come');
+  try {
+    for (;;) {
+      const piece = await within(pieces.next(), idleMs);
+      if (!piece) {
+        // Nothing can come after half a body.
+        void reply.header('connection', 'close');
+        // Whoever hung up does not read this, but whoever stalled may.
+        failField('body', 'broke off or stalled before all the bytes of Content-Length had come');
+      }
+      if (piece.done) return;
+      yield piece.value as Uint8Array;
     }
-    if (piece.done) return;
-    yield piece.value as Uint8Array;
+  } finally {
+    // Node itself only discards what nobody has begun to read, and the rest would stand before the next request. The
+    // iterator must have let go of the stream first.
+    void pieces.return?.().catch(() => {});
+    setImmediate(() => request.raw.resume());
   }
 }
 
