@@ -6,6 +6,7 @@ import * as email from './accounts-email.js';
 import * as accountLimits from './accounts-limits.js';
 import * as recovery from './accounts-recovery.js';
 import * as security from './accounts-security.js';
+import * as activity from './activity.js';
 import * as adminTokens from './admin-tokens.js';
 import * as users from './admin-users.js';
 import * as agents from './agents.js';
@@ -22,6 +23,7 @@ import * as invites from './invites.js';
 import * as keys from './keys.js';
 import * as mailbox from './mailbox.js';
 import * as messages from './messages.js';
+import * as monitoring from './monitoring.js';
 import type { Operation } from './operation.js';
 import * as profile from './profile.js';
 import * as revisions from './revisions.js';
@@ -31,6 +33,7 @@ import * as runtimeNotes from './runtime-notes.js';
 import * as runtimes from './runtimes.js';
 import * as signals from './signals.js';
 import * as sockets from './sockets.js';
+import * as taskLeases from './task-leases.js';
 import * as tasks from './tasks.js';
 import * as threads from './threads.js';
 import * as webSessions from './web-sessions.js';
@@ -77,6 +80,11 @@ const operations = [
   agentTokens.listAgentTokens,
   agentTokens.issueAgentToken,
   agentTokens.revokeAgentToken,
+  monitoring.getMonitoring,
+  activity.listActivity,
+  monitoring.getAgentActivity,
+  monitoring.getAgentTask,
+  monitoring.getAgentRuntime,
   users.listUsers,
   users.createUser,
   users.updateUser,
@@ -128,8 +136,8 @@ const operations = [
   tasks.listTasks,
   tasks.taskInbox,
   tasks.getTask,
-  tasks.claimTask,
-  tasks.updateTask,
+  taskLeases.claimTask,
+  taskLeases.updateTask,
   tasks.cancelTask,
   approvals.requestApproval,
   approvals.listApprovals,

@@ -58,11 +58,12 @@ export const TaskState = z
   });
 export type TaskState = z.infer<typeof TaskState>;
 
-const percent = z.number().min(0).max(100);
+/** How much of a task is done. */
+export const TaskPercent = z.number().min(0).max(100);
 
 /** What the assignee last said about how far it is. */
 export const TaskProgress = z
-  .strictObject({ percent: percent.optional(), note: z.string().optional(), at: UtcTime })
+  .strictObject({ percent: TaskPercent.optional(), note: z.string().optional(), at: UtcTime })
   .meta({ id: 'TaskProgress' });
 export type TaskProgress = z.infer<typeof TaskProgress>;
 
@@ -132,59 +133,14 @@ export const CreateTaskRequest = z
   });
 export type CreateTaskRequest = z.infer<typeof CreateTaskRequest>;
 
-const lease = {
-  version: Sequence.describe('As the last claim or update answered it.'),
-  leaseOwner: Uuid.describe('As the claim answered it.'),
-};
-
-export const UpdateTaskRequest = z
-  .discriminatedUnion(
-    'state',
-    [
-      z
-        .strictObject({
-          ...lease,
-          state: z.literal('running'),
-          progress: z
-            .strictObject({
-              percent: percent.optional(),
-              note: text({ min: 1, max: LIMITS.progressNoteBytes }).optional(),
-            })
-            .refine(({ percent, note }) => percent !== undefined || note !== undefined, {
-              error: 'must have a percent or a note',
-            })
-            .optional(),
-        })
-        .meta({ id: 'TaskHeartbeat' }),
-      z
-        .strictObject({ ...lease, state: z.literal('waiting_approval') })
-        .meta({ id: 'TaskWaitsForApproval' }),
-      z
-        .strictObject({ ...lease, state: z.literal('completed'), result: TaskResult })
-        .meta({ id: 'TaskCompletion' }),
-      z
-        .strictObject({
-          ...lease,
-          state: z.literal('failed'),
-          error: text({ min: 1, max: LIMITS.taskErrorBytes }),
-        })
-        .meta({ id: 'TaskFailure' }),
-    ],
-    {
-      error: ({ code }) =>
-        code === 'invalid_union'
-          ? 'must have the state running, waiting_approval, completed or failed'
-          : undefined,
-    },
-  )
-  .meta({ id: 'UpdateTaskRequest' });
-export type UpdateTaskRequest = z.infer<typeof UpdateTaskRequest>;
-
-const Empty = z.strictObject({}).meta({ id: 'TaskActionRequest', description: 'Empty: {}.' });
+/** A call that says everything in its path. */
+export const TaskActionRequest = z
+  .strictObject({})
+  .meta({ id: 'TaskActionRequest', description: 'Empty: {}.' });
 const task = z.strictObject({ id: Uuid });
 const limit = queryInt(1, LIMITS.tasksListed, LIMITS.tasksListed).optional();
 
-const queued: Task = {
+export const exampleTask: Task = {
   id: '0190b2f8-2d4e-7f60-8a1b-3c4d5e6f7a8b',
   roomId: '0190b2f5-1a2b-7c3d-8e4f-5a6b7c8d9e0f',
   creatorId: '0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01',
@@ -206,19 +162,6 @@ const queued: Task = {
   createdAt: '2026-11-30T22:00:00.000Z',
   updatedAt: '2026-11-30T22:00:00.000Z',
 };
-const lent = {
-  leaseOwner: 'c0ffee00-1d2e-4f3a-8b4c-5d6e7f8091a2',
-  leaseUntil: '2026-11-30T22:00:35.000Z',
-};
-const running: Task = {
-  ...queued,
-  state: 'running',
-  version: '2',
-  ...lent,
-  attempts: 1,
-  updatedAt: '2026-11-30T22:00:05.000Z',
-};
-
 export const createTask = operation({
   id: 'createTask',
   method: 'POST',
@@ -229,17 +172,17 @@ export const createTask = operation({
   access,
   body: CreateTaskRequest,
   example: {
-    roomId: queued.roomId,
-    assigneeId: queued.assigneeId,
-    clientTaskId: queued.clientTaskId,
-    input: queued.input,
+    roomId: exampleTask.roomId,
+    assigneeId: exampleTask.assigneeId,
+    clientTaskId: exampleTask.clientTaskId,
+    input: exampleTask.input,
   },
   responses: {
-    201: { description: 'The task.', schema: Task, example: queued },
+    201: { description: 'The task.', schema: Task, example: exampleTask },
     200: {
       description: 'The same task again, as it is now: this key had created it before.',
       schema: Task,
-      example: queued,
+      example: exampleTask,
     },
   },
   errors: [
@@ -260,7 +203,7 @@ const inbox = {
     description:
       'The tasks: those that can be claimed now first, oldest first; then those in work or waiting.',
     schema: z.array(Task).max(LIMITS.tasksListed),
-    example: [queued],
+    example: [exampleTask],
   },
 };
 const listing =
@@ -304,67 +247,8 @@ export const getTask = operation({
   summary: 'One task, for every member of its room',
   access,
   params: task,
-  responses: { 200: { description: 'The task as it is now.', schema: Task, example: queued } },
+  responses: { 200: { description: 'The task as it is now.', schema: Task, example: exampleTask } },
   errors: ['not_found'],
-});
-
-export const claimTask = operation({
-  id: 'claimTask',
-  method: 'POST',
-  path: '/v1/tasks/{id}/claim',
-  tag: 'tasks',
-  summary: 'Take a task that is assigned to you',
-  description: `The lease lasts ${LIMITS.leaseSeconds} seconds and every update renews it; send one every 10 seconds. Once it has ended the task can be claimed again, ${LIMITS.taskClaims} times in all; after the last lease it fails. A task whose lease ended while it waited for an approval can be claimed after the decision, which does not count.`,
-  access,
-  params: task,
-  body: Empty,
-  example: {},
-  responses: { 200: { description: 'Yours until leaseUntil.', schema: Task, example: running } },
-  errors: ['not_found', 'task_assignee_required', 'task_not_claimable', 'task_deadline_passed'],
-});
-
-export const updateTask = operation({
-  id: 'updateTask',
-  method: 'POST',
-  path: '/v1/tasks/{id}/update',
-  tag: 'tasks',
-  summary: 'Keep the lease, report progress, or finish',
-  description: `running renews the lease for ${LIMITS.leaseSeconds} seconds; its progress is kept on the task and told to the room at most every ${LIMITS.progressEventSeconds} seconds. waiting_approval renews it too, and needs a pending approval. completed stores the result and tells the room; it is refused while an approval is pending or after it was rejected. Every update raises the version. A worker whose lease has ended changes nothing; the identical completion or failure again is answered as the first.`,
-  access,
-  params: task,
-  body: UpdateTaskRequest,
-  example: {
-    version: running.version,
-    leaseOwner: lent.leaseOwner,
-    state: 'running',
-    progress: { percent: 40, note: 'Half of the chapters are done' },
-  },
-  responses: {
-    200: {
-      description: 'The task with its new version.',
-      schema: Task,
-      example: {
-        ...running,
-        version: '3',
-        leaseUntil: '2026-11-30T22:00:45.000Z',
-        progress: {
-          percent: 40,
-          note: 'Half of the chapters are done',
-          at: '2026-11-30T22:00:15.000Z',
-        },
-        updatedAt: '2026-11-30T22:00:15.000Z',
-      },
-    },
-  },
-  errors: [
-    'not_found',
-    'task_assignee_required',
-    'task_finished',
-    'lease_lost',
-    'version_conflict',
-    'approval_required',
-    'approval_pending',
-  ],
 });
 
 export const cancelTask = operation({
@@ -377,14 +261,14 @@ export const cancelTask = operation({
     'Also while somebody works on it, whose next update is then refused with task_finished. Its open subtasks are cancelled with it. Cancelling a cancelled task answers it as it is.',
   access,
   params: task,
-  body: Empty,
+  body: TaskActionRequest,
   example: {},
   responses: {
     200: {
       description: 'The cancelled task.',
       schema: Task,
       example: {
-        ...queued,
+        ...exampleTask,
         state: 'cancelled',
         version: '2',
         updatedAt: '2026-11-30T22:01:00.000Z',
