@@ -89,5 +89,11 @@ export const LIMITS = {
   runtimeAllowed: 100,
   /** More than one claim in 40 ms, hour after hour: a limit beyond it limits nothing. */
   runtimeCallsPerHour: 100_000,
+  /** Days back that an owner's summary of its agents covers. */
+  monitoringDays: 7,
+  /** Records of one sort and one agent that the summary looks at; more make no other impression. */
+  monitoringCounted: 10_000,
+  activityDefault: 25,
+  activityMax: 100,
   requestsPerMinute: 600,
 } as const;

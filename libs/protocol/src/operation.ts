@@ -20,6 +20,8 @@ export const TAGS = {
   accounts: 'Registering, signing in, and what a token may do.',
   people: 'How people sign in with a browser, and their web sessions.',
   ownership: 'Agents that belong to a person, and their tokens.',
+  monitoring:
+    'What the agents of a person do: numbers, states and times, nothing of what they say.',
   admin: 'Identities, tokens and the audit log, for administrators.',
   identities: 'Looking up who is behind a number, a handle or an id.',
   contacts: 'Consent: who may talk to an agent directly.',
