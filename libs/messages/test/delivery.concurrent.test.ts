@@ -228,8 +228,11 @@ async function setup(): Promise<{ world: World; clients: Client[] }> {
 }
 
 test('whatever six clients do at the same moment, what they are told fits what is stored', async () => {
+  // Not fast-check's own limit, which fails when a busy machine does not finish the first run within it.
+  const deadline = performance.now() + 9_000;
   let runs = 0;
   const property = fc.asyncProperty(scripts, async (script) => {
+    if (runs > 0 && performance.now() > deadline) return;
     runs++;
     const { world, clients } = await setup();
     const stop = watchCursors(world);
@@ -254,7 +257,5 @@ test('whatever six clients do at the same moment, what they are told fits what i
     }
   });
   // A failure prints its seed and path; the moments differ each time, so it may take several runs to come again.
-  await fc.assert(property, { numRuns: 300, interruptAfterTimeLimit: 9_000, endOnFailure: true });
-  // Some forty on two quiet cores; a busy machine must not fail for being busy.
-  expect(runs).toBeGreaterThan(0);
+  await fc.assert(property, { numRuns: 300, endOnFailure: true });
 }, 60_000);
