@@ -10,18 +10,27 @@ import { MessagesController } from './messages.controller.js';
 import { MessagesService } from './messages.service.js';
 import { RevisionsController } from './revisions.controller.js';
 import { RevisionsService } from './revisions.service.js';
+import { SearchController } from './search.controller.js';
+import { SearchService } from './search.service.js';
 import { ThreadsController } from './threads.controller.js';
 import { ThreadsService } from './threads.service.js';
 
 @Module({
   imports: [IdentitiesModule, RoomsModule, FilesModule],
-  controllers: [MessagesController, MailboxController, RevisionsController, ThreadsController],
+  controllers: [
+    MessagesController,
+    MailboxController,
+    RevisionsController,
+    SearchController,
+    ThreadsController,
+  ],
   providers: [
     AppenderService,
     FeedService,
     MessagesService,
     MailboxService,
     RevisionsService,
+    SearchService,
     ThreadsService,
   ],
   exports: [AppenderService, FeedService, MessagesService],

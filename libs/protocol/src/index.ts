@@ -43,6 +43,7 @@ export * from './runtime-notes.js';
 export * from './runtime-policy.js';
 export * from './runtimes.js';
 export * from './scopes.js';
+export * from './search.js';
 export * from './signals.js';
 export * from './sockets.js';
 export * from './task-leases.js';

@@ -31,6 +31,7 @@ import * as rooms from './rooms.js';
 import * as runtimeJobs from './runtime-jobs.js';
 import * as runtimeNotes from './runtime-notes.js';
 import * as runtimes from './runtimes.js';
+import * as search from './search.js';
 import * as signals from './signals.js';
 import * as sockets from './sockets.js';
 import * as taskLeases from './task-leases.js';
@@ -122,6 +123,7 @@ const operations = [
   messages.listMessages,
   messages.getMessage,
   threads.getThread,
+  search.searchMessages,
   revisions.reviseMessage,
   mailbox.readMailbox,
   mailbox.ackRoom,
