@@ -4,7 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startTestApi, type TestApi } from '@relayger/api/testing';
+import {
+  openToken,
+  seedAgents,
+  startTestApi,
+  type TestAgent,
+  type TestApi,
+} from '@relayger/api/testing';
 import { createApiClient, startMailSink } from '@relayger/kernel/testing';
 
 // A process of its own, as an operator starts it.
@@ -89,22 +95,22 @@ test('an administrator is made at the database and works over HTTP', async () =>
 });
 
 test('what it ends, running servers hear at once: a wait of the token gets 401', async () => {
-  const made = await run('create-identity', '--kind', 'agent', '--handle', 'waiter', ...why);
-  const issue = ['issue-token', '--scopes', 'read', ...why, '--identity', made.id as string];
-  const wait = async () => {
-    const { token, tokenId } = await run(...issue);
-    const call = { token: token as string, query: { wait: 50 }, expect: 401 as const };
-    const ended = t.api.call('readMailbox', call).then(() => performance.now());
-    return { ended, tokenId: tokenId as string };
+  const [agent] = (await seedAgents(t, ['waiter'])) as [TestAgent];
+  const tokens = await t.database.pool.query<{ id: string }>(
+    'SELECT id FROM access_tokens WHERE identity_id = $1',
+    [agent.id],
+  );
+  const waitUnder = (token: string) => {
+    const call = { token, query: { wait: 50 }, expect: 401 as const };
+    return t.api.call('readMailbox', call).then(() => performance.now());
   };
-  const revoked = await wait();
-  await run('revoke-token', '--token', revoked.tokenId, ...why);
-  const told = performance.now();
-  expect((await revoked.ended) - told).toBeLessThan(1_500);
-  const disabled = await wait();
-  await run('disable', '--identity', made.id as string, ...why);
-  const switchedOff = performance.now();
-  expect((await disabled.ended) - switchedOff).toBeLessThan(1_500);
+  const [one, two] = [waitUnder(agent.token), waitUnder(await openToken(t, agent))];
+  await run('revoke-token', '--token', tokens.rows[0]?.id as string, ...why);
+  const revoked = performance.now();
+  expect((await one) - revoked).toBeLessThan(1_500);
+  await run('disable', '--identity', agent.id, ...why);
+  const disabled = performance.now();
+  expect((await two) - disabled).toBeLessThan(1_500);
 });
 
 test('identities and tokens are made, switched off and on again', async () => {

@@ -127,6 +127,7 @@ test('LISTEN ended by the server: a socket gets the gap message, and nothing twi
   await client.until(3);
   expect(client.messages.map(({ messageId }) => messageId)).toEqual(ids);
   await client.close();
+  expect((await listen()).items.map(({ id }) => id)).toEqual(ids);
 }, 60_000);
 
 test('LISTEN frozen by the network: noticed within 15 s, told by /readyz, nothing lost', async () => {
