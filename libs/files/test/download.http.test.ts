@@ -4,7 +4,7 @@ import { truncate, unlink } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { openToken, startTestApi, type TestAgent, type TestApi } from '@relayger/api/testing';
-import { eventually, group, openDm, setContact, sha256, upload } from './support.js';
+import { errorOf, eventually, group, openDm, setContact, sha256, upload } from './support.js';
 import { connect } from './wire.js';
 
 let t: TestApi;
@@ -162,13 +162,9 @@ describe('when something is wrong', () => {
   test('an object that is missing is a failure that passes', async () => {
     const file = await upload(t, owner, room);
     await unlink(await pathOf(file.id));
-    const { body, headers } = await t.api.call('downloadFile', {
-      token: owner.token,
-      params: { id: file.id },
-      expect: 503,
-    });
-    expect(body.error.code).toBe('unavailable');
-    expect(headers['retry-after']).toBe('2');
+    const reply = await download(owner, file.id, 503);
+    expect(errorOf(reply).code).toBe('unavailable');
+    expect(reply.headers['retry-after']).toBe('2');
     await metadata(owner, file.id, 200);
   });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { startTestApi, type TestAgent, type TestApi } from '@relayger/api/testing';
 import { type S3Server, startS3Server } from '@relayger/kernel/testing';
-import { eventually, group, kept, objectsIn, sha256, upload } from './support.js';
+import { errorOf, eventually, group, kept, objectsIn, sha256, upload } from './support.js';
 import { connect, uploadHead } from './wire.js';
 
 let s3: S3Server;
@@ -50,11 +50,12 @@ test('with the bucket away uploads and downloads answer 503 and leave nothing; t
       params: { id: file.id },
       expect: expect as 503,
     });
-  for (const away of [() => s3.fail('error'), () => s3.fail('reset'), () => s3.stop()]) {
+  const failing = (fault: 'error' | 'reset') => async () => s3.fail(fault);
+  for (const away of [failing('error'), failing('reset'), () => s3.stop()]) {
     await away();
-    for (const { body, headers } of [await attempt(503), await download(503)]) {
-      expect(body.error.code).toBe('unavailable');
-      expect(headers['retry-after']).toBe('2');
+    for (const reply of [await attempt(503), await download(503)]) {
+      expect(errorOf(reply).code).toBe('unavailable');
+      expect(reply.headers['retry-after']).toBe('2');
     }
     // Nobody is charged for what is not there, though the row waits until the bucket can be asked again.
     expect((await kept(t, room))?.bytes).toBe(1000);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestAgent, TestApi } from '@relayger/api/testing';
+import type { ErrorBody } from '@relayger/protocol';
 
 type Who = Pick<TestAgent, 'token'>;
 
@@ -17,6 +18,11 @@ export async function group(
     await t.api.call('addMember', { token, params, expect: 201 });
   }
   return body.id;
+}
+
+/** What a failed call says; the types know no failure of a call that answers bytes. */
+export function errorOf({ body }: { body: unknown }): ErrorBody['error'] {
+  return (body as ErrorBody).error;
 }
 
 export function sha256(bytes: Uint8Array): string {

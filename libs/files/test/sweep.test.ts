@@ -36,7 +36,7 @@ async function brokenOff(room: string, { minutes }: { minutes: number }): Promis
 test('uploads of processes that died are undone by whoever looks, once, and others are left alone', async () => {
   const rooms = [await group(t, owner), await group(t, owner)] as const;
   const file = await upload(t, owner, rooms[0]);
-  const dead = [];
+  const dead: string[] = [];
   for (let i = 0; i < 30; i++) dead.push(await brokenOff(rooms[i % 2] as string, { minutes: 70 }));
   const running = await brokenOff(rooms[0], { minutes: 50 });
   // Three processes that start look at the same time.

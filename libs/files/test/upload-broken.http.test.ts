@@ -7,7 +7,7 @@ import {
   type TestApi,
 } from '@relayger/api/testing';
 import { LIMITS } from '@relayger/protocol';
-import { eventually, group, kept, objectsIn, sha256, upload } from './support.js';
+import { errorOf, eventually, group, kept, objectsIn, sha256, upload } from './support.js';
 import { connect, uploadHead, type Wire, wire } from './wire.js';
 
 let t: TestApi;
@@ -221,7 +221,7 @@ test('an identity has eight transfers under way; a ninth is told when to come ba
   const file = await upload(t, member, room);
   const params = { id: file.id };
   const refused = await t.api.call('downloadFile', { token, params, expect: 429 });
-  expect(refused.body.error.code).toBe('too_many_transfers');
+  expect(errorOf(refused).code).toBe('too_many_transfers');
   for (const { socket } of uploads) socket.destroy();
   await eventually(async () => expect(await kept(t, room)).toEqual({ files: 1, bytes: 1000 }));
   await t.api.call('downloadFile', { token, params, expect: 200 });

@@ -77,17 +77,14 @@ export function createHttpAdapter({
 
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(securityHeaders(address.origin, request.routeOptions.url));
+    if (!takesBytes(request)) limitBody(request, reply, requestMs, address.origin);
     if (!isOriginAllowed(request, address)) return done(new RelaygerError('origin_not_allowed'));
     // The parsed names: percent-encoding must not carry a token past this check.
     const names = Object.keys(request.query as object);
     if (names.some((name) => TOKEN_NAMES.has(name.toLowerCase())))
       return done(new RelaygerError('token_in_query'));
-    if (takesBytes(request)) {
-      // Whatever they claim to be, nobody reads them: they all go past the parsers.
-      request.headers['content-type'] = BYTES_TYPE;
-    } else {
-      limitBody(request, reply, requestMs, address.origin);
-    }
+    // Whatever bytes claim to be, nobody reads them: they all go past the parsers.
+    if (takesBytes(request)) request.headers['content-type'] = BYTES_TYPE;
     done();
   });
 
