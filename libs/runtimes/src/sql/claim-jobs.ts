@@ -43,11 +43,17 @@ export type ClaimRow = {
  *
  * Locks: the runtime, then its jobs. An empty claim writes nothing. statement_timestamp(), because in a transaction
  * now() would be from before the lock.
+ *
+ * A claim commits without waiting for the disk (synchronous_commit off, for this transaction only): all workers of a
+ * runtime follow each other here. After a crash of the database server some jobs may be as if they had not been
+ * claimed; their holders' random owners no longer match, so they are fenced, and the jobs are given out again, which
+ * at-least-once delivery allows. A report waits for the disk, and with it for the claim before it.
  */
 const claimJobs = statement<ClaimRow>(
   'runtimes_claim_jobs',
   `WITH seen AS MATERIALIZED (
      SELECT rt.*, date_trunc('hour', statement_timestamp(), 'UTC') AS hour,
+       set_config('synchronous_commit', 'off', true),
        CASE WHEN cardinality(rt.active_hours) = 0
               OR extract(hour FROM statement_timestamp() AT TIME ZONE 'UTC')::int = ANY (rt.active_hours)
          THEN greatest(0, least($4::int,
