@@ -38,11 +38,13 @@ export const IS_WORK = `(
 
 /**
  * Whether an identity can work in a room now: it is a member, and the contact behind a direct conversation stands.
- * Reading history needs less; without the contact no reply could be stored.
+ * Reading history needs less; without the contact no reply could be stored. Its aliases are long: a short
+ * one would hide an alias of the statement around it, which these expressions mean.
  */
 export const canWorkIn = (identity: string, room: string): string =>
-  `EXISTS (SELECT FROM memberships a JOIN rooms ar ON ar.id = a.room_id AND ar.gate = 'open'
-           WHERE a.room_id = ${room} AND a.identity_id = ${identity})`;
+  `EXISTS (SELECT FROM memberships own_membership
+           JOIN rooms open_room ON open_room.id = own_membership.room_id AND open_room.gate = 'open'
+           WHERE own_membership.room_id = ${room} AND own_membership.identity_id = ${identity})`;
 
 /** What has become of the job `d` of `rt`, also where no claim and no sweep has come by since. */
 export const JOB_STATE = `CASE
