@@ -105,46 +105,49 @@ test('kill -9 in the middle of an upload leaves nothing behind for ever', async 
   });
 }, 60_000);
 
-// What the kernel counts of a process is only to be had like this on Linux.
-const onLinux = process.platform === 'linux' ? test : () => {};
-onLinux(
-  'the largest upload and download take less than 8 MiB of memory',
-  async () => {
-    const bytes = randomBytes(SIZE);
-    const status = async (field: string) => {
-      const text = await readFile(`/proc/${service.pid}/status`, 'utf8');
-      return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(text)?.[1]) / 1024;
-    };
-    /** How far the process grew above what it had, at its highest, in MiB. */
-    async function growth(work: () => Promise<unknown>): Promise<number> {
-      // The highest is counted anew (proc(5), clear_refs).
-      await writeFile(`/proc/${service.pid}/clear_refs`, '5');
-      const from = await status('VmRSS');
-      await work();
-      return (await status('VmHWM')) - from;
-    }
-    async function read(id: string): Promise<void> {
-      const request = httpRequest(`${service.origin}/v1/files/${id}`, {
-        headers: { authorization: `Bearer ${account.token}` },
-        agent: false,
-      });
-      request.end();
-      const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
-      let size = 0;
-      for await (const piece of response) size += (piece as Buffer).length;
-      expect(size).toBe(SIZE);
-    }
-
-    // Code is compiled and buffers are pooled at first.
-    for (let i = 0; i < 3; i++) await read(await upload(bytes));
-    let id = '';
-    const up = await growth(async () => {
-      id = await upload(bytes);
+test('the largest upload and download take less than 8 MiB of memory', async () => {
+  // What the kernel counts of a process is only to be had like this on Linux.
+  if (process.platform !== 'linux') return;
+  const bytes = randomBytes(SIZE);
+  const status = async (field: string) => {
+    const text = await readFile(`/proc/${service.pid}/status`, 'utf8');
+    return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(text)?.[1]) / 1024;
+  };
+  /** How far the process grew above what it had, at its highest, in MiB. */
+  async function growth(work: () => Promise<unknown>): Promise<number> {
+    // The highest is counted anew (proc(5), clear_refs).
+    await writeFile(`/proc/${service.pid}/clear_refs`, '5');
+    const from = await status('VmRSS');
+    await work();
+    return (await status('VmHWM')) - from;
+  }
+  async function read(id: string): Promise<void> {
+    const request = httpRequest(`${service.origin}/v1/files/${id}`, {
+      headers: { authorization: `Bearer ${account.token}` },
+      agent: false,
     });
-    const down = await growth(() => read(id));
-    process.stderr.write(`memory of 16 MiB: up ${up.toFixed(1)}, down ${down.toFixed(1)} MiB\n`);
-    expect(up).toBeLessThan(8);
-    expect(down).toBeLessThan(8);
-  },
-  60_000,
-);
+    request.end();
+    const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
+    let size = 0;
+    for await (const piece of response) size += (piece as Buffer).length;
+    expect(size).toBe(SIZE);
+  }
+
+  // At first code is compiled and the heap grows to its working size: pieces that have gone through await collection.
+  for (let i = 0; i < 4; i++) await read(await upload(bytes));
+  const up: number[] = [];
+  const down: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    let id = '';
+    up.push(
+      await growth(async () => {
+        id = await upload(bytes);
+      }),
+    );
+    down.push(await growth(() => read(id)));
+  }
+  // When a collection falls due is V8's affair; a transfer that is held in memory shows in most rounds.
+  const median = (values: number[]) => values.sort((a, b) => a - b)[2];
+  expect(median(up)).toBeLessThan(8);
+  expect(median(down)).toBeLessThan(8);
+}, 60_000);
