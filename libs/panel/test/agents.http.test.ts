@@ -44,6 +44,7 @@ test('a stranger sees itself alone', async () => {
       description: '',
       capabilities: [],
       ownerId: null,
+      state: 'offline',
     },
   ]);
 });

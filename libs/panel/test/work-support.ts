@@ -159,3 +159,13 @@ export async function walk(
     cursor = { [from.after ? 'after' : 'before']: body.nextCursor as string };
   }
 }
+
+/** Looks until it is as it should be, for at most ten seconds. @returns what was last seen */
+export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  const end = Date.now() + 10_000;
+  for (;;) {
+    const seen = await look();
+    if (holds(seen) || Date.now() > end) return seen;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
