@@ -21,7 +21,7 @@ import {
 import { type FileRow, selectReadyFile } from './sql/select-file.js';
 
 /** Answers which of these files something of the room still uses. Runs with the room locked. */
-export type UseCheck = (
+type UseCheck = (
   sql: Transaction,
   roomId: string,
   fileIds: readonly string[],

@@ -39,6 +39,27 @@ test('the storage of a room is what the limits say, to the byte', async () => {
   await attempt(await group(t, owner), QUOTA, 201);
 });
 
+test('a quota and a usage beyond 32 bits are exact', async () => {
+  const room = await group(t, owner);
+  const large = await t.replica({ ROOM_STORAGE_BYTES: '9007199254740991' });
+  await t.database.pool.query('UPDATE rooms SET stored_bytes = 9007199254740985 WHERE id = $1', [
+    room,
+  ]);
+  const attempt = (size: number, expect: 201 | 413) =>
+    large.api.call('uploadFile', {
+      token: owner.token,
+      query: { room, name: 'x' },
+      bytes: randomBytes(size),
+      expect: expect as 413,
+    });
+  const { body } = await attempt(7, 413);
+  expect(body.error.details).toEqual({ limitBytes: Number.MAX_SAFE_INTEGER, freeBytes: 6 });
+  await attempt(6, 201);
+  const { body: limits } = await large.api.call('getLimits', { token: owner.token, expect: 200 });
+  expect(limits.sizes.roomStorage).toBe(Number.MAX_SAFE_INTEGER);
+  await large.close();
+});
+
 test('uploads at the same time do not exceed it together', async () => {
   const room = await group(t, owner);
   const second = await t.replica();

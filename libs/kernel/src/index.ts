@@ -14,7 +14,7 @@ export { joinEmbeddedPostgres } from './database/join-embedded-postgres.js';
 export { migrate } from './database/migrate.js';
 export { onceCommitted, type Sql, statement, type Transaction } from './database/sql.js';
 export { DatabaseStartupError } from './database/startup-error.js';
-export { receiveBytes, requireLength } from './http/bytes-body.js';
+export { receiveBytes } from './http/bytes-body.js';
 export { type Handshake, handshakeOf } from './http/handshakes.js';
 export { createHttpAdapter } from './http/http-server.js';
 export { parseJsonText } from './http/json-text.js';
