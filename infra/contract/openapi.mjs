@@ -40,7 +40,7 @@ const rateLimits = {
  * @param {string} version of the package
  */
 export function buildOpenapi(protocol, version) {
-  const { OPERATIONS, TAGS, ErrorBody } = protocol;
+  const { OPERATIONS, TAGS, ErrorBody, PresenceUpdate, RuntimeSignal } = protocol;
   const errors = errorSchemas(protocol);
   const paths = {};
   for (const operation of OPERATIONS) {
@@ -67,7 +67,8 @@ export function buildOpenapi(protocol, version) {
         .map(([name, text]) => ({ name, description: text })),
       paths,
       components: {
-        schemas: { ErrorBody, ...errors.bodies },
+        // The frames of a WebSocket are in no response; those of a room are Message.
+        schemas: { ErrorBody, PresenceUpdate, RuntimeSignal, ...errors.bodies },
         examples: errors.examples,
         securitySchemes: {
           bearer: {

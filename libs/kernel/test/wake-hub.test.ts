@@ -128,6 +128,51 @@ test('once the process stops, every wait ends and no new one begins', async () =
   expect(hub.size).toBe(0);
 });
 
+/** A follower that keeps what it is told. */
+function followerOf(...topics: string[]) {
+  const heard: (string | undefined)[] = [];
+  const subscription = hub.follow({
+    onWake: (topic) => heard.push(topic),
+    onClose: () => heard.push('closed'),
+  });
+  for (const topic of topics) subscription.add(topic);
+  return { heard, subscription };
+}
+
+test('a follower is told of every wake of its topics, by name, until it ends', () => {
+  const { heard, subscription } = followerOf('room:1', 'identity:1');
+  hub.wake(['room:1', 'room:2', 'identity:1']);
+  hub.wakeLocal(['room:1']);
+  hub.wakeAll();
+  expect(heard).toEqual(['room:1', 'identity:1', 'room:1', undefined]);
+  subscription.remove('room:1');
+  subscription.remove('room:never');
+  hub.wake(['room:1', 'identity:1']);
+  subscription.end();
+  subscription.end();
+  hub.wake(['room:1', 'identity:1']);
+  hub.wakeAll();
+  hub.close();
+  expect(heard.slice(4)).toEqual(['identity:1']);
+  expect(remembered()).toBe(0);
+});
+
+test('followers are no waits, and are told once that the process stops', () => {
+  const { heard } = followerOf('room:1');
+  expect(hub.size).toBe(0);
+  hub.close();
+  expect(heard).toEqual(['closed']);
+});
+
+test('a follower that ends while it is told harms nobody else', () => {
+  const first = hub.follow({ onWake: () => first.end(), onClose: () => {} });
+  first.add('room:1');
+  const { heard } = followerOf('room:1');
+  hub.wake(['room:1']);
+  hub.wakeAll();
+  expect(heard).toEqual(['room:1', undefined]);
+});
+
 test('10,000 waiters on one topic are woken in one go and leave nothing behind', async () => {
   const waiters = Array.from({ length: 10_000 }, (_, i) => waiterOf('room:busy', `identity:${i}`));
   const waits = waiters.map((waiter) => waiter.wait(60_000));

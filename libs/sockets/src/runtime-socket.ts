@@ -1,10 +1,11 @@
 import type { Principal } from '@relayger/kernel';
 import type { Inbox } from '@relayger/messages';
+import type { RuntimeSignal } from '@relayger/protocol';
 import type { Connection } from './connection.js';
 import { LiveSocket } from './live-socket.js';
 import type { RoomParts } from './room-socket.js';
 
-const SIGNAL = Buffer.from('{"event":"inbox_changed"}');
+const SIGNAL = Buffer.from(JSON.stringify({ event: 'inbox_changed' } satisfies RuntimeSignal));
 /** Changes within this time are one signal, and signals are at least this far apart; in ms. */
 const GATHER_MS = 25;
 const APART_MS = 200;

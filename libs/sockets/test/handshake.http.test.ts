@@ -54,7 +54,7 @@ describe('a handshake', () => {
       query: { room },
       expect: 426,
     });
-    expect(body.error.code).toBe('upgrade_required');
+    expect(body).toMatchObject({ error: { code: 'upgrade_required' } });
     expect(headers).toMatchObject({ upgrade: 'websocket', 'sec-websocket-version': '13' });
     const old = { 'sec-websocket-version': '7' };
     expect(await attempt({ room }, 426, { headers: old })).toBe('upgrade_required');

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import {
   disable,
   openToken,
   registerHuman,
   seedAgents,
+  signIn,
   startTestApi,
   type TestAgent,
   type TestApi,
@@ -20,7 +22,8 @@ beforeAll(async () => {
   t = await startTestApi();
 });
 beforeEach(async () => {
-  [alice, bob] = await Promise.all([t.agent(), t.agent()]);
+  const handles = ['a', 'b'].map((name) => `${name}-${randomUUID()}`);
+  [alice, bob] = (await seedAgents(t, handles)) as [TestAgent, TestAgent];
   room = await group(t, alice, bob);
 });
 afterAll(() => t.close());
@@ -48,7 +51,7 @@ async function staysOpen(client: Client): Promise<void> {
 
 describe('a membership that ends closes the room', () => {
   it('by removal, and only for the one who was removed', async () => {
-    const [carol] = (await seedAgents(t, [`carol-${Date.now()}`])) as [TestAgent];
+    const [carol] = (await seedAgents(t, [`c-${randomUUID()}`])) as [TestAgent];
     await join(t, alice, room, carol);
     const [his, hers] = await Promise.all([listen(t, bob, room), listen(t, carol, room)]);
     const params = { room, identity: bob.id };
@@ -177,7 +180,7 @@ describe('a token that ends closes what was opened with it', () => {
     const account = { token: owner.token };
     const { body: agent } = await t.api.call('createOwnedAgent', {
       ...account,
-      body: { handle: `owned-${Date.now()}` },
+      body: { handle: `o-${randomUUID()}` },
       expect: 201,
     });
     const issue = async () => {
@@ -201,6 +204,16 @@ describe('a token that ends closes what was opened with it', () => {
         expect: 200,
       } as never),
     );
+  });
+
+  it('when a person signs out: a wait under the cookie', async () => {
+    const headers = await signIn(t, await registerHuman(t));
+    const waiting = t.api.call('readMailbox', { headers, query: { wait: 50 }, expect: 401 });
+    await parked();
+    await t.api.call('closeWebSession', { headers, expect: 200 });
+    const done = performance.now();
+    await waiting;
+    expect(performance.now() - done).toBeLessThan(AT_ONCE_MS);
   });
 
   it('when it expires, without anybody doing anything', async () => {

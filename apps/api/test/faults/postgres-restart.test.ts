@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../../../../libs/sockets/test/support.js';
 import { type ApiProcess, build, endProcesses, startApiProcess } from './support/api-process.js';
 import {
   type Account,
@@ -97,7 +98,9 @@ test.each(['fast', 'immediate'] as const)(
     const polls = new Polls(pollers);
     const load = new Load(() => service.api, busy, senders);
     await load.more(50);
+    const socket = await listen(service, pollers[0] as Account, quiet);
     await say('before');
+    await socket.until(1);
 
     await postgres.down(mode);
     const gone = await service.api.raw('GET', '/v1/me', { token: speaker.token, expect: 503 });
@@ -117,6 +120,13 @@ test.each(['fast', 'immediate'] as const)(
     expect(performance.now() - accepting).toBeLessThan(15_000);
     await say('after');
     expect(await polls.all('after')).toBeLessThan(2_000);
+    // The socket outlived it.
+    await socket.until(2);
+    expect(socket.messages.map(({ payload }) => payload)).toEqual([
+      { text: 'before' },
+      { text: 'after' },
+    ]);
+    await socket.close();
 
     await load.stop();
     const stopped = polls.stop();
