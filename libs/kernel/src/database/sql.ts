@@ -31,14 +31,20 @@ export function onceCommitted(sql: Sql | Transaction, hook: () => void): void {
   else hook();
 }
 
-const names = new Set<string>();
+const declared = new Map<string, Statement>();
+
+/** Every statement of the process, for the test of their plans. */
+export function declaredStatements(): Statement[] {
+  return [...declared.values()];
+}
 
 /**
  * Declares a statement.
  * @param name unique in the process: it is the key of the prepared statement on every connection
  */
 export function statement<Row extends QueryResultRow>(name: string, text: string): Statement<Row> {
-  if (names.has(name)) throw new Error(`two statements are named ${name}`);
-  names.add(name);
-  return { name, text };
+  if (declared.has(name)) throw new Error(`two statements are named ${name}`);
+  const made: Statement<Row> = { name, text };
+  declared.set(name, made);
+  return made;
 }
