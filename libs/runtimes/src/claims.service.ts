@@ -47,7 +47,6 @@ export class ClaimsService {
       if (row === 'unknown') fail('not_found');
       const isLast = row.delivery_id !== null || !row.news || performance.now() >= until;
       if (isLast) {
-        if (row.overdue) await settleOverdue(this.database, runtimeId);
         return {
           delivery: toDelivery(runtimeId, row),
           contactRequests: mayAnswerRequests(caller) ? row.contact_requests : 0,
@@ -116,7 +115,7 @@ export class ClaimsService {
     }
   }
 
-  /** Looks for work once for all who wait for it. */
+  /** Looks for new work, once for all who wait for it. */
   private scan({ identityId, roomIds }: Principal, runtimeId: string): Promise<void> {
     const key = JSON.stringify([runtimeId, roomIds]);
     const running = this.scans.get(key);
@@ -124,6 +123,8 @@ export class ClaimsService {
     const scan = this.database
       .transaction(async (sql) => {
         await lockRuntime(sql, runtimeId, identityId);
+        // Nothing can be taken, so what is open now and due is in the way of every claim for nothing.
+        await settleOverdue(sql, runtimeId);
         await scanForWork(sql, runtimeId, identityId, roomIds);
       })
       .finally(() => this.scans.delete(key));

@@ -99,13 +99,7 @@ test.each([
   const { asker, worker, id, question: sent } = await asked(t);
   const other = await say(t, asker, await group(t, asker, worker), question('elsewhere'));
   const job = await take(t, worker, id);
-  const note = {
-    key: 'k',
-    text: 't',
-    version: 0,
-    sourceMessageIds: [sent.id, other.id],
-    ...change,
-  };
+  const note = { key: 'k', text: 't', sourceMessageIds: [sent.id, other.id], ...change };
   const refused = await refusedFinish(t, worker, id, job, {
     expect: expected,
     reply: 'lost',

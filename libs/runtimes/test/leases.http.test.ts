@@ -165,11 +165,7 @@ test('attempts are counted when they begin: after the last lease has ended the j
   }
   expect(await claim(t, worker, id)).toBeNull();
   expect(await claim(t, worker, id)).toBeNull();
-  const { rows } = await t.database.pool.query(
-    'SELECT state FROM runtime_deliveries WHERE runtime_id = $1',
-    [id],
-  );
-  expect(rows).toEqual([{ state: 'dead_letter' }]);
+  expect(await states(t, worker, id)).toEqual(['dead_letter']);
 });
 
 test('a failed job comes back after pauses that grow, and is a dead letter after its last attempt', async () => {

@@ -5,7 +5,7 @@ import {
   type TestApi,
   textMessage,
 } from '@relayger/api/testing';
-import { POLICY_DEFAULTS } from '@relayger/protocol';
+import { OPERATIONS, POLICY_DEFAULTS } from '@relayger/protocol';
 import {
   ask,
   claim,
@@ -220,8 +220,26 @@ test('reading needs read, and everything else read and write', async () => {
     [other, 403],
   ] as const) {
     await t.api.raw('GET', '/v1/runtimes', { token, expect: status });
-    for (const part of ['', '/log', '/stats'])
+    for (const part of ['', '/log', '/stats', ...(status === 403 ? [`/notes?room=${id}`] : [])])
       await t.api.raw('GET', `/v1/runtimes/${id}${part}`, { token, expect: status });
+  }
+});
+
+test('no call is made without a token, or with an id that is none', async () => {
+  const operations = OPERATIONS.filter(({ tag }) => tag === 'runtimes');
+  expect(operations).toHaveLength(11);
+  const { token } = agent;
+  for (const operation of operations) {
+    const params = { id: agent.id };
+    const body = operation.method === 'POST' ? {} : undefined;
+    await t.api.call(operation, { params, ...(body && { body }), expect: 401 });
+    if (!operation.params) continue;
+    await t.api.call(operation, {
+      token,
+      params: { id: 'mine' },
+      ...(body && { body }),
+      expect: 400,
+    });
   }
 });
 

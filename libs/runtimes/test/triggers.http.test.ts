@@ -202,6 +202,10 @@ test('a question that waits past its deadline is skipped', async () => {
   expect(await states(t, worker, id)).toEqual(['leased', 'skipped']);
   if (first) await finish(t, worker, id, first);
   expect(await claim(t, worker, id)).toBeNull();
+  expect(await states(t, worker, id)).toEqual(['handled', 'skipped']);
+  // The next look at the rooms puts it away.
+  await ask(t, asker, worker, textMessage('information'));
+  expect(await claim(t, worker, id)).toBeNull();
   const { rows } = await t.database.pool.query<{ state: string }>(
     'SELECT state FROM runtime_deliveries WHERE runtime_id = $1 ORDER BY position',
     [id],

@@ -26,8 +26,6 @@ export type ClaimRow = {
   stale: boolean;
   /** Jobs could be taken that were not found: rooms have messages that nobody has looked at. */
   news: boolean;
-  /** Jobs wait that can never be taken: their attempts or their time are used up. */
-  overdue: boolean;
   contact_requests: number;
 } & (JobColumns | { [K in keyof JobColumns]: null });
 
@@ -104,11 +102,6 @@ const claimJobs = statement<ClaimRow>(
        LEFT JOIN runtime_cursors c ON c.runtime_id = $1 AND c.room_id = r.id
        WHERE s.identity_id = $2 AND ($3::uuid[] IS NULL OR r.id = ANY ($3)) AND r.last_seq > coalesce(c.seq, 0)
      ) ELSE false END AS news,
-     CASE WHEN seen.free > (SELECT count(*) FROM job) THEN EXISTS (
-       SELECT FROM runtime_deliveries d JOIN messages m ON m.room_id = d.room_id AND m.seq = d.seq
-       WHERE d.runtime_id = $1 AND d.state IN ('pending', 'leased') AND d.due_at <= statement_timestamp()
-         AND (d.attempts >= seen.max_attempts OR d.expires_at <= statement_timestamp() OR ${IS_RETRACTED})
-     ) ELSE false END AS overdue,
      (SELECT count(*)::int FROM (${pendingRequesters('$2')}) AS waiting) AS contact_requests,
      t.id AS delivery_id, t.owner, t.version, t.attempts, t.due_at AS lease_until, ${MESSAGE_COLUMNS}
    FROM seen
