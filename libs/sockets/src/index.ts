@@ -1,2 +1,2 @@
-export { type SocketsConfig, socketsSettings } from './sockets.config.js';
+export { socketsSettings } from './sockets.config.js';
 export { SocketsModule } from './sockets.module.js';
