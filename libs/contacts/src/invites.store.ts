@@ -19,7 +19,8 @@ export class InvitesStore {
         expiresAt: true,
         createdAt: true,
       },
-      orderBy: { createdAt: 'desc' },
+      // The id is a UUIDv7: it orders those of one millisecond.
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     });
     return rows.map((row) => ({
       ...row,

@@ -259,8 +259,8 @@ test('a person replaces and revokes other own tokens with the account scope, wit
   const add = async (scopes: Scope[], roomIds?: string[]) => {
     const token = await openToken(t, human, { scopes, ...(roomIds && { roomIds }) });
     const { rows } = await t.database.pool.query(
-      'SELECT id FROM access_tokens WHERE identity_id = $1 ORDER BY created_at DESC LIMIT 1',
-      [human.id],
+      'SELECT id FROM access_tokens WHERE hash = sha256($1)',
+      [Buffer.from(token)],
     );
     return { token, id: rows[0].id as string };
   };
