@@ -35,43 +35,63 @@ export interface MailboxRow {
   page: PendingRow[] | null;
 }
 
+/** So many messages that are not pending may lie behind a cursor before a read moves it past them. */
+const SLACK = 256;
+
 /**
  * The hottest read: the pending messages of many identities at once, so that fifty waiters woken by one message
  * cost one statement.
  *
- * Every room gives a page of its own, a contiguous run from its cursor; the pages are merged by position (all
- * first ones, then all second ones, ...), so a busy room cannot starve the others and whatever part of a room
- * is returned is a prefix: nothing is ever skipped. Rooms without news are dropped by comparing last_seq with
- * the cursor, before any message is read.
+ * `behind` drops the rooms without news by comparing last_seq with the cursor, before any message is read: two
+ * look-ups a room, 1 us (a thousand rooms of which ten have news take 1.3 ms, ten rooms 0.4 ms). Every room gives a
+ * page of its own, a contiguous run from its cursor; the pages are merged by position (all first ones, then all second
+ * ones, ...), so a busy room cannot starve the others and whatever part of a room is returned is a prefix: nothing is
+ * ever skipped.
  *
  * `consumed` moves the cursors in the same statement, past own and live events that follow, up to the next
  * message that is pending. It commits without waiting for the disk (synchronous_commit off, for this
  * transaction only): after a crash of the database server some cursors may be back where they were and their
  * messages come again, which at-least-once delivery allows. Rows are locked in a fixed order against deadlocks.
+ *
+ * It also moves cursors, of any reader, over long runs of what is never pending. A room in which others only report
+ * their state would otherwise be looked through from the old cursor by every read: 30 ms for 100,000 events. So each
+ * event is passed once, and a write comes once in ${SLACK} of them. Nobody can see it: rooms and members show the cursor just
+ * before the first pending message anyway.
+ *
+ * The look-ups are LATERAL with LIMIT or OFFSET, and the update names its rows twice: PostgreSQL expects a hundred questions from
+ * the JSON, and would read all memberships for so many.
  */
 const readMailboxes = statement<MailboxRow>(
   'messages_read_mailboxes',
   `WITH ask AS MATERIALIZED (
-     SELECT *, CASE WHEN consume THEN set_config('synchronous_commit', 'off', true) END
+     SELECT *, set_config('synchronous_commit', 'off', true)
      FROM json_to_recordset($1::json) AS a(
        ord int, identity_id uuid, room_ids uuid[], page_size int, consume boolean, want_rooms boolean)
    ),
+   behind AS MATERIALIZED (
+     SELECT a.ord, a.identity_id, a.consume, a.page_size, m.room_id, m.delivered_seq, r.last_seq
+     FROM ask a
+     CROSS JOIN LATERAL (
+       SELECT room_id, delivered_seq FROM memberships
+       WHERE identity_id = a.identity_id AND (a.room_ids IS NULL OR room_id = ANY (a.room_ids)) OFFSET 0) AS m
+     CROSS JOIN LATERAL (
+       SELECT last_seq FROM rooms
+       WHERE id = m.room_id AND last_seq > m.delivered_seq AND gate <> 'blocked' LIMIT 1) AS r
+   ),
    page AS MATERIALIZED (
-     SELECT a.ord, a.identity_id, a.consume, p.*
-     FROM ask a CROSS JOIN LATERAL (
-       SELECT m.room_id, r.last_seq, x.*, row_number() OVER (PARTITION BY m.room_id ORDER BY x.seq) AS nth
-       FROM memberships m
-       JOIN rooms r ON r.id = m.room_id AND r.last_seq > m.delivered_seq AND r.gate <> 'blocked'
-       CROSS JOIN LATERAL (
-         SELECT seq, id, sender_id, type, payload, reply_to, root_task_id, mentions, attention
-         FROM messages
-         WHERE room_id = m.room_id AND seq > m.delivered_seq AND sender_id <> m.identity_id
-           AND type NOT IN ('status', 'progress')
-         ORDER BY seq LIMIT a.page_size
-       ) AS x
-       WHERE m.identity_id = a.identity_id AND (a.room_ids IS NULL OR m.room_id = ANY (a.room_ids))
-       ORDER BY nth, m.room_id LIMIT a.page_size
-     ) AS p
+     SELECT * FROM (
+       SELECT *, row_number() OVER (PARTITION BY ord ORDER BY nth, room_id) AS place FROM (
+         SELECT b.*, x.*, row_number() OVER (PARTITION BY b.ord, b.room_id ORDER BY x.seq) AS nth
+         FROM behind b CROSS JOIN LATERAL (
+           SELECT seq, id, sender_id, type, payload, reply_to, root_task_id, mentions, attention
+           FROM messages
+           WHERE room_id = b.room_id AND seq > b.delivered_seq AND sender_id <> b.identity_id
+             AND type NOT IN ('status', 'progress')
+           ORDER BY seq LIMIT b.page_size
+         ) AS x
+       ) AS of_rooms
+     ) AS merged
+     WHERE place <= page_size
    ),
    target AS (
      SELECT t.identity_id, t.room_id, coalesce(
@@ -79,19 +99,28 @@ const readMailboxes = statement<MailboxRow>(
         WHERE room_id = t.room_id AND seq > t.top AND sender_id <> t.identity_id
           AND type NOT IN ('status', 'progress')),
        t.last_seq) AS to_seq
-     FROM (SELECT identity_id, room_id, max(seq) AS top, max(last_seq) AS last_seq
-           FROM page WHERE consume GROUP BY identity_id, room_id) AS t
+     FROM (
+       SELECT identity_id, room_id, max(seq) AS top, max(last_seq) AS last_seq
+       FROM page WHERE consume GROUP BY identity_id, room_id
+       UNION ALL
+       SELECT identity_id, room_id, min(delivered_seq), max(last_seq) FROM behind
+       WHERE last_seq - delivered_seq > ${SLACK} GROUP BY identity_id, room_id
+     ) AS t
    ),
    locked AS (
      SELECT m.room_id, m.identity_id, t.to_seq
-     FROM memberships m JOIN target t ON t.room_id = m.room_id AND t.identity_id = m.identity_id
-     ORDER BY m.room_id, m.identity_id
-     FOR NO KEY UPDATE OF m
+     FROM (SELECT identity_id, room_id, max(to_seq) AS to_seq FROM target GROUP BY 1, 2 ORDER BY 2, 1) AS t
+     CROSS JOIN LATERAL (
+       SELECT room_id, identity_id FROM memberships
+       WHERE room_id = t.room_id AND identity_id = t.identity_id AND delivered_seq < t.to_seq
+       LIMIT 1 FOR NO KEY UPDATE) AS m
    ),
    consumed AS (
      UPDATE memberships m SET delivered_seq = l.to_seq
      FROM locked l
-     WHERE m.room_id = l.room_id AND m.identity_id = l.identity_id AND m.delivered_seq < l.to_seq
+     WHERE m.room_id = ANY (ARRAY(SELECT room_id FROM locked))
+       AND m.identity_id = ANY (ARRAY(SELECT identity_id FROM locked))
+       AND m.room_id = l.room_id AND m.identity_id = l.identity_id AND m.delivered_seq < l.to_seq
    )
    SELECT a.ord,
      ARRAY(${pendingRequesters('a.identity_id')})::text[] AS requesters,
