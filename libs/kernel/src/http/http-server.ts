@@ -153,7 +153,12 @@ function limitBody({ raw }: FastifyRequest, reply: FastifyReply, ms: number, ori
     if (reply.raw.headersSent) raw.destroy();
     else answerUnreadable(Object.assign(new Error(), { code: TOO_LATE }), raw.socket, origin);
   }, ms);
-  raw.once('close', () => clearTimeout(timer));
+  const settle = () => clearTimeout(timer);
+  raw.once('close', settle);
+  // Node forgets a request whose body it does not want, so with its connection nothing closes it.
+  reply.raw.once('close', () => {
+    if (reply.getHeader('connection') === 'close') settle();
+  });
 }
 
 function parseJson(request: FastifyRequest, body: Buffer): unknown {
