@@ -192,7 +192,10 @@ describe.each(each)('$id', ({ operation }) => {
       }
       for (const put of leaves(operation.example)) {
         const rawBody = JSON.stringify(put('@@')).replace('"@@"', value);
-        expect((await refused(operation, { rawBody })).status).toBe(400);
+        const { status } = await refused(operation, { rawBody });
+        // 1e-999 is 0, which a number may be; what the call is about does not exist.
+        if (value === '1e-999') expect([400, 404]).toContain(status);
+        else expect(status).toBe(400);
       }
     }
   });

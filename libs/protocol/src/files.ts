@@ -88,7 +88,7 @@ export const downloadFile = operation({
           .string()
           .describe('attachment with filename and filename* (RFC 6266), harmless on every system.'),
         'X-Checksum-SHA256': Sha256,
-        'Accept-Ranges': z.literal('none'),
+        'Accept-Ranges': z.literal('none').describe('A file is downloaded as a whole.'),
       },
     },
   },

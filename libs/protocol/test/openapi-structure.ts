@@ -92,10 +92,10 @@ export const structure = {
       {
         'x-scopes': { type: 'array', items: text },
         parameters: { type: 'array', items: { $ref: '#/$defs/parameter' }, minItems: 1 },
-        requestBody: object({
-          required: { type: 'boolean' },
-          content: { $ref: '#/$defs/content' },
-        }),
+        requestBody: object(
+          { required: { type: 'boolean' }, content: { $ref: '#/$defs/content' } },
+          { description: text },
+        ),
       },
     ),
     parameter: {

@@ -145,7 +145,8 @@ describe.each(OPERATIONS)('$id', (definition) => {
 
   it('has examples that its schemas take', () => {
     const body = Object.values(operation.requestBody?.content ?? {})[0];
-    if (body) expect(problems(body.schema, body.example)).toEqual([]);
+    // Bytes have none.
+    if (body && !definition.bytes) expect(problems(body.schema, body.example)).toEqual([]);
     for (const [, { schema, example, examples }] of media) {
       if (example !== undefined) expect(problems(schema, example)).toEqual([]);
       for (const reference of Object.values(examples ?? {})) {
