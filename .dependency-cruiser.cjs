@@ -8,9 +8,9 @@ const featureEdges = {
   rooms: ['identities', 'contacts'],
   files: ['identities', 'rooms'],
   messages: ['identities', 'contacts', 'rooms', 'files'],
-  tasks: ['identities', 'contacts', 'rooms', 'messages', 'files'],
-  approvals: ['identities', 'rooms', 'messages', 'files', 'tasks'],
-  runtimes: ['identities', 'contacts', 'rooms', 'messages'],
+  tasks: ['identities', 'rooms', 'messages', 'files'],
+  approvals: ['rooms', 'messages', 'files', 'tasks'],
+  runtimes: ['contacts', 'rooms', 'messages'],
 };
 /** May import any feature; imported by none. */
 const surfaces = ['discovery', 'sockets', 'oauth', 'mcp', 'panel', 'operator'];
