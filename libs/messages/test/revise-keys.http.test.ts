@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { startTestApi, type TestAgent, type TestApi, textMessage } from '@relayger/api/testing';
-import type { Message, Receipt, SendMessage } from '@relayger/protocol';
+import type { SendMessage } from '@relayger/protocol';
 import {
   correction,
   draft,
   messageAt,
+  receiptOf,
   refuseRevision,
   retraction,
   revise,
   reviseRaw,
+  sendFull,
   sentAgo,
 } from './revising.js';
 import { drain, group, roomOf, send, sendRaw } from './support.js';
@@ -27,19 +29,6 @@ beforeAll(async () => {
 afterAll(() => t.close());
 afterEach(async () => {
   await Promise.all([drain(t, alice), drain(t, bob)]);
-});
-
-const _UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-async function sendFull(message: SendMessage): Promise<Message> {
-  const options = { token: alice.token, params: { room }, body: message, expect: 201 as const };
-  return (await t.api.call('sendMessage', options)).body as Message;
-}
-
-const receiptOf = ({ messageId, sequence }: Message): Receipt => ({
-  id: messageId,
-  room,
-  seq: sequence,
 });
 
 describe('one key', () => {
@@ -119,7 +108,7 @@ describe('one key', () => {
 
   test('of the original send gives the message as it is now', async () => {
     const message = textMessage('first');
-    const sent = await sendFull(message);
+    const sent = await sendFull(t, alice, room, message);
     const options = { token: alice.token, params: { room }, body: message, expect: 200 as const };
     const repeat = async () => (await t.api.call('sendMessage', options)).body as Message;
     await revise(t, alice, receiptOf(sent), correction('second'));

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { startTestApi, type TestAgent, type TestApi, textMessage } from '@relayger/api/testing';
-import type { Message, Receipt, SendMessage } from '@relayger/protocol';
+import type { Receipt, SendMessage } from '@relayger/protocol';
 import {
   correction,
   draft,
   messageAt,
+  receiptOf,
   refuseRevision,
   retraction,
   revise,
   seedFiles,
+  sendFull,
   sentAgo,
 } from './revising.js';
 import { sealedPayload } from './sealed.js';
@@ -42,22 +44,14 @@ afterEach(async () => {
 
 const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-async function sendFull(message: SendMessage): Promise<Message> {
-  const options = { token: alice.token, params: { room }, body: message, expect: 201 as const };
-  return (await t.api.call('sendMessage', options)).body as Message;
-}
-
-const receiptOf = ({ messageId, sequence }: Message): Receipt => ({
-  id: messageId,
-  room,
-  seq: sequence,
-});
-
 describe('a correction', () => {
   test('changes a text in place and is told by an event that replies to it', async () => {
     const { id: replyTo } = await send(t, bob, room, 'when?');
     const attention = { kind: 'response' as const };
     const sent = await sendFull(
+      t,
+      alice,
+      room,
       textMessage('on Monda', { replyTo, mentions: [bob.id], attention }),
     );
     const receipt = await revise(t, alice, receiptOf(sent), correction('on Monday'));
@@ -99,7 +93,7 @@ describe('a correction', () => {
 
   test('replaces the whole payload of data, bytes and shapes as they were sent', async () => {
     const first = { schema: 'order.v1', data: { amount: 1 }, text: 'one' };
-    const sent = await sendFull(draft('data', first));
+    const sent = await sendFull(t, alice, room, draft('data', first));
     const corrected = { schema: 'order.v2', data: { 2: [null, 1e-7], 1: { '': 'ä😀\u2028' } } };
     await revise(t, alice, receiptOf(sent), correction(corrected));
     const now = await messageAt(t, bob, receiptOf(sent));
@@ -112,7 +106,7 @@ describe('a correction', () => {
 
   test('leaves the attachments of a text', async () => {
     const attachments = await seedFiles(t, room, alice, 8);
-    const sent = await sendFull(draft('text', { text: 'see these', attachments }));
+    const sent = await sendFull(t, alice, room, draft('text', { text: 'see these', attachments }));
     await revise(t, alice, receiptOf(sent), correction('see those'));
     const { payload } = await messageAt(t, bob, receiptOf(sent));
     expect(payload).toEqual({ text: 'see those', attachments });

@@ -7,6 +7,23 @@ import { reason, upTo } from './support.js';
 type Door = { api: ApiClient };
 type Sender = Pick<TestAgent, 'token'>;
 
+/** Sends a message; the whole envelope. */
+export async function sendFull(
+  { api }: Door,
+  { token }: Sender,
+  room: string,
+  body: SendMessage,
+): Promise<Message> {
+  const reply = await api.call('sendMessage', { token, params: { room }, body, expect: 201 });
+  return reply.body as Message;
+}
+
+export const receiptOf = ({ messageId, conversationId, sequence }: Message): Receipt => ({
+  id: messageId,
+  room: conversationId,
+  seq: sequence,
+});
+
 /** A correction with a key of its own. */
 export const correction = (
   payload: string | object,

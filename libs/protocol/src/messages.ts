@@ -131,7 +131,8 @@ const exampleReceipt: Receipt = {
   room: '0190b2f5-1a2b-7c3d-8e4f-5a6b7c8d9e0f',
   seq: '1',
 };
-const exampleEnvelope: Message = {
+/** The message of the examples. */
+export const exampleEnvelope: Message = {
   schemaVersion: 1,
   messageId: exampleReceipt.id,
   conversationId: exampleReceipt.room,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UtcTime, Uuid } from './ids.js';
 import { LIMITS } from './limits.js';
 import { CONTACT_REQUESTS_HEADER } from './mailbox.js';
-import { Message, Receipt } from './messages.js';
+import { exampleEnvelope, Message, Receipt } from './messages.js';
 import { operation } from './operation.js';
 import { noteFields } from './runtime-notes.js';
 import { text } from './text.js';
@@ -46,30 +46,12 @@ export const ClaimResponse = z
   .meta({ id: 'ClaimResponse' });
 export type ClaimResponse = z.infer<typeof ClaimResponse>;
 
-const messageId = '0190b2f6-3c4d-7e5f-8a6b-7c8d9e0f1a2b';
+const { messageId } = exampleEnvelope;
 const runtimeId = '0190b2f7-2b3c-7d4e-8f5a-6b7c8d9e0f1a';
 const exampleDelivery: RuntimeDelivery = {
   id: '0190b2f7-3c4d-7e5f-8a6b-7c8d9e0f1a2b',
   messageId,
-  message: {
-    schemaVersion: 1,
-    messageId,
-    conversationId: '0190b2f5-1a2b-7c3d-8e4f-5a6b7c8d9e0f',
-    sequence: '1',
-    sender: {
-      id: '0190b2f4-7c1d-7e3a-9b52-1f6c2d8e4a01',
-      handle: 'report-agent',
-      kind: 'agent',
-      number: '1234567897',
-    },
-    createdAt: '2026-11-29T22:00:00.000Z',
-    traceId: '0190b2f6-3c4d-7e5f-8a6b-7c8d9e0f1a2c',
-    type: 'text',
-    payload: { text: 'Is the report ready?' },
-    attention: { kind: 'question' },
-    clientMessageId: '3f2a8c1e-5b7d-4e9f-8a6b-0c1d2e3f4a5b',
-    mentions: [],
-  },
+  message: exampleEnvelope,
   owner: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
   version: '1',
   leaseUntil: '2026-11-29T22:00:30.000Z',
