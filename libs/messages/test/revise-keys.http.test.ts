@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { startTestApi, type TestAgent, type TestApi, textMessage } from '@relayger/api/testing';
-import type { SendMessage } from '@relayger/protocol';
+import type { Message, SendMessage } from '@relayger/protocol';
 import {
   correction,
   draft,
