@@ -3,16 +3,16 @@ import type { SearchScope } from './sql/search-scope.js';
 import type { Hit, SearchTerms } from './sql/search-terms.js';
 import { type Position, walkNewest } from './sql/search-walk.js';
 
-/** Messages that the first step looks at, in all rooms together. */
-const FIRST_STEP = 500;
-/** The same of a later one, at least and at most: 3 and 25 ms. */
-const LATER_STEP = 2_000;
+/** Messages that a step looks at, in all rooms together, at least and at most: 1 and 25 ms. */
+const SHORTEST_STEP = 500;
 const LONGEST_STEP = 20_000;
 /** So few are walked through without thinking of another way. */
 const FEW = 2_000;
 /** What looking at a message costs, and what entering a room costs besides, in ms (see sql/search-walk.ts). */
 const MESSAGE_MS = 0.0015;
-const ROOM_MS = 0.008;
+const ROOM_MS = 0.01;
+/** What is known of all messages counts as much as so many of the caller's own. */
+const PRIOR = 2_000;
 
 /**
  * A walk back through many rooms at once, from the newest message of each, that collects what matches. Within a room
@@ -30,6 +30,8 @@ export class NewestWalk {
     scope: SearchScope,
     readonly terms: SearchTerms,
     readonly limit: number,
+    /** Matches a message in the whole service. */
+    private readonly usualDensity: number,
   ) {
     this.open = scope.rooms;
     this.left = scope.rooms.reduce((sum, { newest }) => sum + Number(newest), 0);
@@ -52,14 +54,13 @@ export class NewestWalk {
 
   /** Time until the walk is settled, after what was seen so far; 0 where little is left. */
   get expectedMs(): number {
-    if (this.walked === 0 || this.left <= FEW) return 0;
+    if (this.left <= FEW) return 0;
     return this.expectedWalk * MESSAGE_MS + this.open.length * ROOM_MS;
   }
 
   /** Looks at more messages of the rooms that are not done. */
   async step(sql: Sql): Promise<void> {
-    const later = Math.min(LONGEST_STEP, Math.max(LATER_STEP, this.expectedWalk * 1.5));
-    const messages = this.walked === 0 ? FIRST_STEP : later;
+    const messages = Math.min(LONGEST_STEP, Math.max(SHORTEST_STEP, this.expectedWalk * 1.2));
     const each = Math.ceil(messages / this.open.length);
     const steps = await walkNewest(sql, this.terms, this.open, each);
 
@@ -82,9 +83,9 @@ export class NewestWalk {
     return Math.min(this.left, missing / this.density);
   }
 
-  /** Matches a message; where none was seen yet, as if half a one had been. */
+  /** Matches a message: those of the walk, and the usual ones as if some had been walked through before. */
   private get density(): number {
-    return Math.max(this.matched, 0.5) / Math.max(this.walked, 1);
+    return Math.max(this.matched + PRIOR * this.usualDensity, 0.01) / (this.walked + PRIOR);
   }
 }
 

@@ -45,6 +45,10 @@ afterAll(async () => {
   await t.close();
 });
 
+/** A statement that only asks for a plan reads nothing. */
+const planned = <S extends { text: string }>(statements: readonly S[]) =>
+  statements.filter(({ text }) => !text.startsWith('EXPLAIN'));
+
 /** The large tables that a plan reads as a whole: by itself, or as a bitmap of a whole index. */
 function readWhole(plan: Plan): string[] {
   const table = plan['Relation Name'];
@@ -66,7 +70,7 @@ function unexpected(name: string, plan: Plan): string[] {
 
 test('no statement reads a large table as a whole, whatever its values (generic plans)', async () => {
   const found: Record<string, string[]> = {};
-  for (const { name, text } of declaredStatements()) {
+  for (const { name, text } of planned(declaredStatements())) {
     const tables = unexpected(name, await planOf(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`));
     if (tables.length > 0) found[name] = tables;
   }
@@ -180,7 +184,7 @@ test('no hot statement reads a large table as a whole with the values of a call 
   expect([...recorded.keys()]).toEqual(expect.arrayContaining(HOT));
   const settings = recorded.get('messages_search_settings') as Recorded;
   const found: Record<string, string[]> = {};
-  for (const { name, text, values } of recorded.values()) {
+  for (const { name, text, values } of planned([...recorded.values()])) {
     await client.query('BEGIN');
     if (name === 'messages_search_index') await client.query(settings.text, settings.values);
     const tables = unexpected(name, await planOf(`EXPLAIN (FORMAT JSON) ${text}`, values));

@@ -28,14 +28,15 @@ export const MESSAGE_COLUMNS = `m.room_id, m.seq, m.id, m.client_message_id, m.t
 
 const FROM = 'FROM messages m JOIN identities i ON i.id = m.sender_id WHERE m.room_id = $1';
 
-// Both read one range of the primary key (room_id, seq), whatever the room's size.
+// Both read one range of the primary key (room_id, seq), whatever the room's size: the limit is a subquery because a
+// planner that knows it, and takes the room for a small one, reads the whole room and sorts it.
 const listAfter = statement<MessageRow>(
   'messages_list_after',
-  `SELECT ${MESSAGE_COLUMNS} ${FROM} AND m.seq > $2 ORDER BY m.seq LIMIT $3`,
+  `SELECT ${MESSAGE_COLUMNS} ${FROM} AND m.seq > $2 ORDER BY m.seq LIMIT (SELECT $3::bigint)`,
 );
 const listBefore = statement<MessageRow>(
   'messages_list_before',
-  `SELECT ${MESSAGE_COLUMNS} ${FROM} AND m.seq < $2 ORDER BY m.seq DESC LIMIT $3`,
+  `SELECT ${MESSAGE_COLUMNS} ${FROM} AND m.seq < $2 ORDER BY m.seq DESC LIMIT (SELECT $3::bigint)`,
 );
 
 const getOne = statement<MessageRow>(

@@ -14,7 +14,7 @@ const readFeeds = statement<MessageRow & { ord: number }>(
    FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS a(room_id, after, ord)
    CROSS JOIN LATERAL (
      SELECT ${MESSAGE_COLUMNS} FROM messages m JOIN identities i ON i.id = m.sender_id
-     WHERE m.room_id = a.room_id AND m.seq > a.after ORDER BY m.seq LIMIT $3
+     WHERE m.room_id = a.room_id AND m.seq > a.after ORDER BY m.seq LIMIT (SELECT $3::bigint)
    ) AS x
    ORDER BY a.ord, x.seq`,
 );

@@ -8,6 +8,8 @@ export interface SearchScope {
   has_words: boolean;
   /** Who the address is; null for nobody. */
   sender_id: string | null;
+  /** About how many messages the service has; 0 when that is not known yet. */
+  stored: number;
   /** The rooms that the caller can read now, each with its newest message that may be early enough. */
   rooms: Position[];
 }
@@ -24,6 +26,7 @@ const findScope = statement<SearchScope>(
       UNION ALL SELECT id FROM identities WHERE $5 = 'handle' AND handle = $6
       UNION ALL SELECT id FROM identities
         WHERE $5 = 'id' AND id = CASE WHEN $5 = 'id' THEN $6::uuid END LIMIT 1) AS sender_id,
+     (SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = 'messages'::regclass) AS stored,
      coalesce(json_agg(json_build_object('room', s.room_id, 'newest', s.newest::text)), '[]') AS rooms
    FROM (
      SELECT m.room_id, CASE WHEN $7::float8 IS NULL OR r.last_seq <= ${SMALL_ROOM} THEN r.last_seq ELSE (
