@@ -8,7 +8,7 @@ const featureEdges = {
   rooms: ['identities', 'contacts'],
   files: ['identities', 'rooms'],
   messages: ['identities', 'contacts', 'rooms', 'files'],
-  tasks: ['identities', 'rooms', 'messages', 'files'],
+  tasks: ['identities', 'messages', 'files'],
   approvals: ['rooms', 'messages', 'files', 'tasks'],
   runtimes: ['contacts', 'rooms', 'messages'],
 };

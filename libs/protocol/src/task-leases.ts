@@ -81,7 +81,13 @@ export const claimTask = operation({
   body: TaskActionRequest,
   example: {},
   responses: { 200: { description: 'Yours until leaseUntil.', schema: Task, example: running } },
-  errors: ['not_found', 'task_assignee_required', 'task_not_claimable', 'task_deadline_passed'],
+  errors: [
+    'not_found',
+    'contact_required',
+    'task_assignee_required',
+    'task_not_claimable',
+    'task_deadline_passed',
+  ],
 });
 
 export const updateTask = operation({
@@ -119,6 +125,7 @@ export const updateTask = operation({
   },
   errors: [
     'not_found',
+    'contact_required',
     'task_assignee_required',
     'task_finished',
     'lease_lost',

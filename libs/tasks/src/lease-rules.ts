@@ -12,11 +12,12 @@ export interface Lease {
 
 /**
  * Holds a task and its root for somebody who is to work on it: a member of its room, while one may send there.
- * @throws RelaygerError `not_found`
+ * @throws RelaygerError `not_found`, `contact_required`
  */
 export async function holdForWork(sql: Sql, caller: Principal, taskId: string): Promise<HeldTask> {
   const held = await lockTaskAndRoot(sql, taskId, caller);
-  if (held?.task.gate !== 'open') fail('not_found');
+  if (!held?.task.gate || held.task.gate === 'blocked') fail('not_found');
+  if (held.task.gate === 'closed') fail('contact_required');
   return held;
 }
 

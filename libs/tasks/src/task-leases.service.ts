@@ -44,7 +44,8 @@ export class TaskLeasesService {
 
   /**
    * Leases a task to its assignee.
-   * @throws RelaygerError `not_found`, `task_assignee_required`, `task_not_claimable`, `task_deadline_passed`
+   * @throws RelaygerError `not_found`, `contact_required`, `task_assignee_required`, `task_not_claimable`,
+   *   `task_deadline_passed`
    */
   async claim(caller: Principal, taskId: string): Promise<Task> {
     const leaseOwner = randomUUID();
@@ -59,6 +60,8 @@ export class TaskLeasesService {
         return toTask(row, true);
       case 'no_task':
         return fail('not_found');
+      case 'no_contact':
+        return fail('contact_required');
       case 'not_assignee':
         return fail('task_assignee_required');
       case 'taken':

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { FilesModule } from '@relayger/files';
 import { IdentitiesModule } from '@relayger/identities';
 import { MessagesModule } from '@relayger/messages';
-import { RoomsModule } from '@relayger/rooms';
 import { SignalsController } from './signals.controller.js';
 import { SignalsService } from './signals.service.js';
 import { TaskCreationService } from './task-creation.service.js';
@@ -13,7 +12,7 @@ import { TasksSweep } from './tasks.jobs.js';
 import { TasksService } from './tasks.service.js';
 
 @Module({
-  imports: [IdentitiesModule, RoomsModule, FilesModule, MessagesModule],
+  imports: [IdentitiesModule, FilesModule, MessagesModule],
   controllers: [TasksController, SignalsController],
   providers: [
     TaskHooks,
@@ -23,6 +22,6 @@ import { TasksService } from './tasks.service.js';
     SignalsService,
     TasksSweep,
   ],
-  exports: [TasksService, TaskCreationService, TaskLeasesService, SignalsService],
+  exports: [TasksService],
 })
 export class TasksModule {}

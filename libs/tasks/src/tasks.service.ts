@@ -3,14 +3,13 @@ import { FilesService } from '@relayger/files';
 import { Database, type Principal, type Sql, type Transaction } from '@relayger/kernel';
 import { AppenderService, MessagesService } from '@relayger/messages';
 import { fail, LIMITS, type Task } from '@relayger/protocol';
-import { RoomsService } from '@relayger/rooms';
 import { holdForWork, type Lease, requireLease } from './lease-rules.js';
 import { cancelTree } from './sql/cancel-tree.js';
 import { addTreeMessage } from './sql/count-message.js';
 import { selectInbox } from './sql/list-inbox.js';
 import { lockRootTask } from './sql/lock-root.js';
 import { lockTaskAndRoot } from './sql/lock-task.js';
-import { selectRecord, selectTask } from './sql/select-task.js';
+import { selectRecord, selectTask, selectToCancel } from './sql/select-task.js';
 import { selectUsedFiles } from './sql/task-files.js';
 import { type FinishHook, type TaskApprovals, TaskHooks } from './task-hooks.js';
 import { isFinished, type TaskRecord, toRecord, toTask } from './task-record.js';
@@ -20,7 +19,6 @@ import { isFinished, type TaskRecord, toRecord, toTask } from './task-record.js'
 export class TasksService {
   constructor(
     private readonly database: Database,
-    private readonly rooms: RoomsService,
     private readonly appender: AppenderService,
     private readonly hooks: TaskHooks,
     messages: MessagesService,
@@ -54,10 +52,8 @@ export class TasksService {
    * @throws RelaygerError `not_found`, `task_creator_required`, `task_finished`
    */
   async cancel(caller: Principal, taskId: string): Promise<Task> {
-    const known = (await selectTask(this.database, taskId, caller)) ?? fail('not_found');
-    const room = await this.rooms.access(caller, known.room_id);
-    const mayCancel = [known.creator_id, room.owner_id].includes(caller.identityId);
-    if (!mayCancel) fail('task_creator_required');
+    const known = (await selectToCancel(this.database, taskId, caller)) ?? fail('not_found');
+    if (!known.may_cancel) fail('task_creator_required');
     return this.appender.appending(async (sql) => {
       const held = (await lockTaskAndRoot(sql, taskId, caller)) ?? fail('not_found');
       if (held.task.state === 'cancelled') return toTask(held.task);

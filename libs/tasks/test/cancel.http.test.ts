@@ -1,4 +1,4 @@
-import { startTestApi, type TestAgent, type TestApi } from '@relayger/api/testing';
+import { startTestApi, type TestAgent, type TestApi, textMessage } from '@relayger/api/testing';
 import {
   cancel,
   claim,
@@ -87,6 +87,19 @@ describe('a task is cancelled', () => {
       expect((await get(t, worker, task)).state).toBe('cancelled');
     }
     expect((await get(t, worker, finished)).state).toBe('completed');
+  });
+
+  test('by its creator also across a block, which hides it from both', async () => {
+    const [a, b] = (await crew(t, 2)) as [TestAgent, TestAgent];
+    await t.befriend(a, b);
+    const body = { target: b.number, message: textMessage('hello') };
+    const sent = await t.api.call('sendDirect', { token: a.token, body, expect: 201 });
+    const dm = (sent.body as { room: string }).room;
+    const task = await create(t, a, order(dm, b));
+    const params = { address: a.number };
+    await t.api.call('blockContact', { token: b.token, params, body: {}, expect: 200 });
+    expect(await refused(t, b, 'cancelTask', task, 404)).toBe('not_found');
+    expect((await cancel(t, a, task)).state).toBe('cancelled');
   });
 
   test('in part: a subtask by whoever made it, and the rest goes on', async () => {

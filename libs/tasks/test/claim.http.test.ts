@@ -229,9 +229,9 @@ describe('who may not work in the room any more', () => {
       body: {},
       expect: 200,
     });
-    expect(await refused(t, b, 'claimTask', task, 404)).toBe('not_found');
+    expect(await refused(t, b, 'claimTask', task, 403)).toBe('contact_required');
     const renewal = { version: held.version, leaseOwner: held.leaseOwner, state: 'running' };
-    expect(await refused(t, b, 'updateTask', held, 404, renewal)).toBe('not_found');
+    expect(await refused(t, b, 'updateTask', held, 403, renewal)).toBe('contact_required');
     expect(await inbox(t, b)).toEqual([]);
     expect((await get(t, a, task)).state).toBe('queued');
     await t.befriend(a, b);

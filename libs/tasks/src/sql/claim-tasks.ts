@@ -15,6 +15,7 @@ export interface ClaimItem {
 export type ClaimOutcome =
   | 'claimed'
   | 'no_task'
+  | 'no_contact'
   | 'not_assignee'
   | 'taken'
   | 'too_late'
@@ -48,7 +49,8 @@ const claimTasks = statement<ClaimRow>(
    ),
    judged AS MATERIALIZED (
      SELECT i.ord, i.task_id, i.lease_owner, CASE
-       WHEN g.gate IS DISTINCT FROM 'open' THEN 'no_task'
+       WHEN g.gate IS NULL OR g.gate = 'blocked' THEN 'no_task'
+       WHEN g.gate = 'closed' THEN 'no_contact'
        WHEN h.assignee_id <> i.caller_id THEN 'not_assignee'
        WHEN h.state = 'failed' AND h.lease_owner IS NULL AND h.deadline <= clock_timestamp() THEN 'too_late'
        WHEN h.state NOT IN ('queued', 'running', 'waiting_approval') OR h.lease_until > clock_timestamp() THEN 'taken'
