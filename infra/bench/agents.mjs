@@ -10,10 +10,11 @@ const AT_ONCE = 16;
  * figure here says anything about registration. Passwords and recovery keys are left out, nobody signs in.
  */
 export async function createAgents(database, count) {
+  const prefix = `bench-${randomBytes(4).toString('hex')}`;
   const agents = Array.from({ length: count }, (_, i) => ({
     id: randomUUID(),
     number: drawNumber(),
-    handle: `bench-${i}`,
+    handle: `${prefix}-${i}`,
     token: `rly_${randomBytes(32).toString('base64url')}`,
   }));
   await database.query(

@@ -18,8 +18,14 @@ const measures = {
   a: ['throughput', await import('./throughput.mjs')],
   b: ['latency', await import('./latency.mjs')],
   d: ['fan-out', await import('./fanout.mjs')],
-  // Last, because it takes a fresh api process.
+  e: ['mailboxes of many rooms', await import('./rooms-mailbox.mjs')],
+  j: ['workers', await import('./workers.mjs')],
+  // These take a fresh api process.
   c: ['waiters', await import('./waiters.mjs')],
+  g: ['WebSockets (g, h)', await import('./sockets.mjs')],
+  i: ['files', await import('./transfer.mjs')],
+  // Last, because a million messages stay.
+  f: ['a million messages', await import('./million.mjs')],
 };
 const { openStage } = await import('./stage.mjs');
 

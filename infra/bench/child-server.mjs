@@ -16,7 +16,7 @@ const READY = /running at http:\/\/\S+?:(\d+)/;
 const PATIENCE_MS = 30_000;
 
 /** The api as it is built, with its default settings but for the limits on how often one may ask. */
-export async function startProduct(databaseUrl, profile) {
+export async function startProduct({ databaseUrl, dataDir, profile }) {
   const flags = ['--expose-gc', '--import', script('gc-on-signal.mjs')];
   if (profile) flags.push('--cpu-prof', '--cpu-prof-dir', path.resolve(profile));
   const child = spawn(process.execPath, [...flags, path.join(root, 'apps/api/dist/main.js')], {
@@ -25,6 +25,7 @@ export async function startProduct(databaseUrl, profile) {
       HOME: process.env.HOME,
       ...PRODUCT_ENV,
       DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -2,10 +2,25 @@
 // one named job at a time for the process that started it.
 import { jobs as fanout } from './fanout.mjs';
 import { jobs as latency } from './latency.mjs';
+import { jobs as million } from './million.mjs';
+import { jobs as mailboxes } from './rooms-mailbox.mjs';
+import { jobs as sockets } from './sockets.mjs';
 import { jobs as throughput } from './throughput.mjs';
+import { jobs as transfer } from './transfer.mjs';
 import { jobs as waiters } from './waiters.mjs';
+import { jobs as workers } from './workers.mjs';
 
-const jobs = { ...throughput, ...latency, ...waiters, ...fanout };
+const jobs = {
+  ...throughput,
+  ...latency,
+  ...waiters,
+  ...fanout,
+  ...mailboxes,
+  ...million,
+  ...sockets,
+  ...transfer,
+  ...workers,
+};
 
 process.on('message', async ({ job, args }) => {
   try {

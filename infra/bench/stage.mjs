@@ -38,12 +38,23 @@ export async function openStage({ waiters, profile }, cleanup, say) {
   );
   say(settings.map(({ name, setting }) => `${name} ${setting}`).join(', '));
 
+  const bare = new pg.Client({ connectionString: bareUrl.href });
+  bare.on('error', () => {});
+  await bare.connect();
+  cleanup.add(() => bare.end());
+  // Files go here.
+  const files = path.join(directory, 'data');
+  await mkdir(files);
+  const product = { databaseUrl: postgres.url, dataDir: files, profile };
+
   const started = (server) => {
     cleanup.add(() => server.stop());
     return server;
   };
   const stage = {
-    product: started(await startProduct(postgres.url, profile)),
+    product: started(await startProduct(product)),
+    /** For what is written straight into the product's tables. */
+    database,
     bare: started(await startBare(bareUrl.href)),
     trivial: started(await startBare()),
     ...started(startGenerator()),
@@ -56,7 +67,16 @@ export async function openStage({ waiters, profile }, cleanup, say) {
     /** A fresh process on the same data. */
     async restartProduct() {
       await stage.product.stop();
-      stage.product = started(await startProduct(postgres.url, profile));
+      stage.product = started(await startProduct(product));
+    },
+    /** Jobs for the bare server, all of them open; those of an earlier round go. */
+    async fillBareJobs(count) {
+      await bare.query('TRUNCATE jobs');
+      await bare.query(
+        'INSERT INTO jobs (id) SELECT gen_random_uuid() FROM generate_series(1, $1::int)',
+        [count],
+      );
+      await bare.query('VACUUM ANALYZE jobs');
     },
   };
 

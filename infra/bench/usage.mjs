@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** utime and stime count in these; every Linux that Node supports has 100 a second. */
@@ -20,6 +20,21 @@ export async function memory(pid) {
     await sleep(SETTLE_MS);
   }
   return { asItIs, collected: pss(pid) };
+}
+
+/** By how much the resident set of a process grew at most while something was done, in KiB. */
+export async function peakSince(pid, work) {
+  const status = (field) =>
+    Number(
+      new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(
+        readFileSync(`/proc/${pid}/status`, 'utf8'),
+      )[1],
+    );
+  // Sets the high-water mark back to what is resident now (proc_pid_clear_refs(5)).
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const before = status('VmRSS');
+  await work();
+  return status('VmHWM') - before;
 }
 
 /** Parent and CPU seconds of a process; nothing of one that has ended. */
