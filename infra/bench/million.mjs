@@ -66,6 +66,8 @@ export async function measure(stage, { messages, samples }, say) {
         return requestText('GET', `/v1/search?q=w${word}`, { token });
       });
       const result = await run(requests);
+      if (result.found === 0)
+        throw new Error('no search finds anything: the messages written here have no words');
       searches[`${frequency}, ${rooms}`] = result;
       say(`search, ${frequency} words, ${rooms}: ${ms(result)}, ${result.found.toFixed(0)} found`);
     }
