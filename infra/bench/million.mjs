@@ -110,13 +110,14 @@ async function seedMessages(database, { large, small, messages, senders }, say) 
          FROM draw d JOIN bench_seqs s ON s.room_id = d.room_id
        ),
        stored AS (
-         INSERT INTO messages (room_id, seq, id, sender_id, client_message_id, fingerprint, type, payload, trace_id, created_at)
+         INSERT INTO messages (room_id, seq, id, sender_id, client_message_id, fingerprint, type, payload, search, trace_id, created_at)
          SELECT room_id, seq, uuidv7(), ($7::uuid[])[1 + n % 3], gen_random_uuid(), sha256(n::text::bytea),
-           'text', json_build_object('text', (
-             SELECT string_agg('w' || floor(${VOCABULARY}::float8 ^ random())::int, ' ')
-             FROM generate_series(1, ${WORDS} + n % 2))),
+           'text', json_build_object('text', words), to_tsvector('simple', words),
            gen_random_uuid(), now() + ($8::int - n) * interval '-1 second'
-         FROM numbered ORDER BY n
+         FROM numbered CROSS JOIN LATERAL (
+           SELECT string_agg('w' || floor(${VOCABULARY}::float8 ^ random())::int, ' ') AS words
+           FROM generate_series(1, ${WORDS} + n % 2)) AS t
+         ORDER BY n
          RETURNING room_id, seq
        )
        UPDATE bench_seqs b SET seq = s.seq

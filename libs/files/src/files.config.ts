@@ -9,7 +9,9 @@ export const filesSettings = {
     .describe('The most bytes that the files of one room may have together; a GiB.'),
   TRANSFER_IDLE_SECONDS: int(1, 40)
     .default(20)
-    .describe('An upload or download that does not move for so long is cut off.'),
+    .describe(
+      'An upload that does not move for so long is cut off; a download after six times that.',
+    ),
 };
 
 /** The files library's settings as read; injected with the CONFIG token. */

@@ -28,6 +28,9 @@ import { Transfers } from './transfers.js';
 import { UploadsService } from './uploads.service.js';
 import { whole } from './whole.js';
 
+/** How much longer than an upload a download may seem to stand still. */
+const DOWNLOAD_PATIENCE = 6;
+
 @Controller()
 export class FilesController {
   private readonly idleMs: number;
@@ -75,7 +78,8 @@ export class FilesController {
     else reply.raw.once('close', ended);
     const { file, bytes } = await this.files.open(caller, id);
     // A reader that has stopped reading would hold its place for ever.
-    reply.raw.setTimeout(this.idleMs, () => reply.raw.destroy());
+    // What the system has taken for sending counts as sent: a slow reader is seen only when megabytes of it are gone.
+    reply.raw.setTimeout(DOWNLOAD_PATIENCE * this.idleMs, () => reply.raw.destroy());
     void reply.headers({
       'content-length': file.size,
       'content-disposition': contentDisposition(file.name),

@@ -3,6 +3,11 @@ import { fail, LIMITS } from '@relayger/protocol';
 
 /** Each holds a connection, some buffers, and a file or a connection to the storage. */
 const PER_PROCESS = 128;
+/**
+ * The more there are, the fewer may one identity hold, so that a few that hold theirs for long leave room for everybody
+ * else: 8 while less than a quarter is taken, then 4, 2 and 1.
+ */
+const shareOf = (total: number) => LIMITS.transfers >> Math.floor((4 * total) / PER_PROCESS);
 /** When to come back, in seconds. */
 const RETRY_AFTER = 1;
 
@@ -19,7 +24,8 @@ export class Transfers {
    */
   begin(identityId: string): () => void {
     const count = this.counts.get(identityId) ?? 0;
-    if (count >= LIMITS.transfers) fail('too_many_transfers', { retryAfter: RETRY_AFTER });
+    if (this.total < PER_PROCESS && count >= shareOf(this.total))
+      fail('too_many_transfers', { retryAfter: RETRY_AFTER });
     if (this.total >= PER_PROCESS) fail('unavailable', { retryAfter: RETRY_AFTER });
     this.counts.set(identityId, count + 1);
     this.total++;

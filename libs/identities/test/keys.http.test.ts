@@ -99,6 +99,7 @@ test.each([
 test.each([
   ['31 bytes', randomBytes(31).toString('base64url')],
   ['33 bytes', randomBytes(33).toString('base64url')],
+  ['a second spelling of the same bytes', `${'A'.repeat(42)}B`],
   ['padding', `${randomBytes(32).toString('base64url')}=`],
   ['plain base64', '+/'.repeat(21).concat('A')],
 ])('a public key with %s is refused', async (_, publicKey) => {

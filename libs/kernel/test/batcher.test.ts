@@ -2,7 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Batcher } from '../src/database/batcher.js';
 
 /** A batcher whose runs end when the test says so. */
-function setUp(options: { maxItems: number; maxRuns: number }) {
+function setUp(options: {
+  maxItems: number;
+  maxRuns: number;
+  weigh?: { item: (item: number) => number; max: number };
+}) {
   const runs: { items: number[]; finish: () => void; fail: (error: Error) => void }[] = [];
   const batcher = new Batcher<number, string>({
     run: (items) =>
@@ -158,4 +162,12 @@ test('a thousand callers in random turns get their own results, in full batches'
   expect(most).toBe(3);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(16);
   expect(sizes.length).toBeLessThan(150);
+});
+
+test('a run takes as many items as they may cost together; one that costs more runs alone', async () => {
+  const weigh = { item: (item: number) => item, max: 10 };
+  const { batcher, started } = setUp({ maxItems: 3, maxRuns: 9, weigh });
+  for (const item of [4, 6, 1, 50, 2, 2, 2, 2, 9, 2]) void batcher.do(item);
+  await turn();
+  expect(started()).toEqual([[4, 6], [1], [50], [2, 2, 2], [2], [9], [2]]);
 });

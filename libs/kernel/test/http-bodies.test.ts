@@ -59,6 +59,8 @@ describe.each(each)('$id', ({ operation }) => {
       'application/jsonp',
       'text/json',
       'application/json, text/plain',
+      'application/json; charset=latin1',
+      'application/json;charset="UTF-16"',
       'json',
       ';',
       '',

@@ -18,6 +18,7 @@ import {
 } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
 import { type AppendItem, type AppendRow, insertMessages } from './sql/append-messages.js';
+import { searchWords } from './words.js';
 
 /** What the server appends in somebody's name: events, and replies that are stored together with other work. */
 export interface Event {
@@ -118,6 +119,7 @@ export class AppenderService {
         fingerprint: event.key?.fingerprint ?? createHash('sha256').update(payload).digest('hex'),
         type: event.type,
         payload,
+        words: searchWords(event.type, event.payload),
         replyTo: event.replyTo ?? null,
         rootTaskId: event.rootTaskId ?? null,
         mentions: [],

@@ -47,6 +47,9 @@ const WAITS_PER_IDENTITY = 32;
 /** Open waits of the process; at about 40 KiB each they stay below half a gigabyte. */
 const WAITS = 10_000;
 
+/** Messages that one statement answers at the most, over all mailboxes that are read in it. */
+const MESSAGES_AT_ONCE = 1_000;
+
 /** Pending messages, and waiting for them. */
 @Injectable()
 export class MailboxService {
@@ -61,6 +64,8 @@ export class MailboxService {
       run: (asks) => this.readTogether(asks),
       maxItems: 128,
       maxRuns: 4,
+      // A message has up to 64 KiB: an answer of more of them would hold up everybody while it is read and written.
+      weigh: { item: ({ limit }) => limit, max: MESSAGES_AT_ONCE },
     });
   }
 
@@ -166,7 +171,21 @@ export class MailboxService {
     };
   }
 
+  /** Equal questions are asked once: an identity that asks many times at once costs one answer. */
   private async readTogether(asks: MailboxAsk[]): Promise<MailboxRow[]> {
+    const known = new Map<string, number>();
+    const different: MailboxAsk[] = [];
+    const places = asks.map((ask) => {
+      const key = JSON.stringify(ask);
+      const place = (ask.consume ? undefined : known.get(key)) ?? different.push(ask) - 1;
+      known.set(key, place);
+      return place;
+    });
+    const rows = await this.readDifferent(different);
+    return places.map((place) => rows[place] as MailboxRow);
+  }
+
+  private async readDifferent(asks: MailboxAsk[]): Promise<MailboxRow[]> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await selectMailboxes(this.database, asks);

@@ -10,13 +10,15 @@ import {
   type Receipt,
   type SendMessage,
 } from '@relayger/protocol';
-import { RoomsService } from '@relayger/rooms';
+import { RoomsService, requireReached } from '@relayger/rooms';
 import { v7 as uuid } from 'uuid';
 import { AppenderService } from './appender.service.js';
 import { sentMessage, toMessage } from './envelope.js';
 import { fingerprint } from './fingerprint.js';
+import { requireSmall } from './payload-size.js';
 import type { AppendItem, AppendRow } from './sql/append-messages.js';
 import { selectMessage, selectMessages } from './sql/list-messages.js';
+import { searchWords } from './words.js';
 
 /** A message as it came in: checked, with the exact bytes of its payload and the id of its request. */
 export interface Draft {
@@ -116,7 +118,7 @@ export class MessagesService {
 
   /**
    * A page of a room's history, ascending.
-   * @throws RelaygerError `not_found`, `invalid_request` when both cursors are given
+   * @throws RelaygerError `not_found`, `invalid_request` when both cursors are given, or `after` is above the newest
    */
   async history(
     caller: Principal,
@@ -129,7 +131,8 @@ export class MessagesService {
   ): Promise<Message[]> {
     if (after !== undefined && before !== undefined)
       failField('query', 'takes either after or before, not both');
-    await this.rooms.access(caller, roomId);
+    const { last_seq } = await this.rooms.access(caller, roomId);
+    if (after !== undefined) requireReached(after, last_seq, 'query.after');
     return (await selectMessages(this.database, roomId, { after, before, limit })).map(toMessage);
   }
 
@@ -175,8 +178,11 @@ const NO_ROOT_TASK = 'names no root task of this room';
 function toItem(
   caller: Principal,
   to: AppendItem['to'],
-  { message, rawPayload, traceId }: Draft,
+  { message, rawPayload, traceId, path }: Draft,
 ): AppendItem {
+  // Not the raw bytes: of two equal keys the validation saw the last one only, and the first may hold anything.
+  const payload = JSON.stringify(message.payload);
+  requireSmall(payload, `${path}.payload`);
   return {
     id: uuid(),
     to,
@@ -186,8 +192,8 @@ function toItem(
     clientMessageId: message.clientMessageId,
     fingerprint: fingerprint(message, rawPayload),
     type: message.type,
-    // Not the raw bytes: of two equal keys the validation saw the last one only, and the first may hold anything.
-    payload: JSON.stringify(message.payload),
+    payload,
+    words: searchWords(message.type, message.payload),
     replyTo: message.replyTo ?? null,
     rootTaskId: message.rootTaskId ?? null,
     mentions: message.mentions ?? [],

@@ -14,6 +14,7 @@ import {
 import type { z } from 'zod';
 import { type Appended, AppenderService } from './appender.service.js';
 import { revisionFingerprint } from './fingerprint.js';
+import { requireSmall } from './payload-size.js';
 import {
   lockOwnMessage,
   type OwnMessageRow,
@@ -21,6 +22,7 @@ import {
   stripCorrections,
   updateRevised,
 } from './sql/revise-message.js';
+import { searchWords } from './words.js';
 
 /** A revision as it came in: checked, with the exact bytes of its payload and the id of its request. */
 export interface RevisionDraft {
@@ -64,13 +66,16 @@ export class RevisionsService {
       if (prior) return { receipt: { id: prior.id, room: roomId, seq: prior.seq }, repeated: true };
 
       const payload = revised(message, request);
+      requireSmall(JSON.stringify(payload), 'body.payload');
       const corrections = message.revision?.count ?? 0;
       if (request.action === 'correct') {
         if (corrections >= LIMITS.corrections) fail('revision_limit');
-        const to = { state: 'corrected', count: corrections + 1, payload } as const;
+        const words = searchWords(message.type, payload);
+        const to = { state: 'corrected', count: corrections + 1, payload, words } as const;
         await updateRevised(sql, roomId, messageId, to);
       } else {
-        const to = { state: 'retracted', count: corrections, payload } as const;
+        // Its placeholder is not to be found either.
+        const to = { state: 'retracted', count: corrections, payload, words: null } as const;
         await updateRevised(sql, roomId, messageId, to);
         await stripCorrections(sql, roomId, messageId);
         await this.releaseFiles(sql, roomId, messageId, caller, message);
@@ -106,25 +111,27 @@ export class RevisionsService {
 }
 
 /**
- * The payload of a message after its revision, as JSON.
+ * The payload of a message after its revision.
  * @throws RelaygerError `message_final`, `revision_window_closed`, `invalid_request`
  */
-function revised(message: OwnMessageRow, request: ReviseMessageRequest): string {
+function revised(message: OwnMessageRow, request: ReviseMessageRequest): object {
   const { type, revision, settled } = message;
   if ((type !== 'text' && type !== 'data') || revision?.state === 'retracted')
     fail('message_final');
   if (settled) fail('revision_window_closed');
   // Stored payloads were validated on their way in.
   if (type === 'text') {
-    if (request.action === 'retract') return JSON.stringify({ text: RETRACTED });
+    if (request.action === 'retract') return { text: RETRACTED };
     const { attachments } = message.payload as z.infer<typeof TextPayload>;
     const { text } = fitting(TextCorrection, request.payload, 'must be {text} alone');
-    return JSON.stringify({ text, attachments });
+    return { text, attachments };
   }
   const { schema } = message.payload as z.infer<typeof DataPayload>;
-  if (request.action === 'retract') return JSON.stringify({ schema, data: {} });
-  return JSON.stringify(
-    fitting(DataPayload, request.payload, 'must be a whole data payload: {schema, data, text?}'),
+  if (request.action === 'retract') return { schema, data: {} };
+  return fitting(
+    DataPayload,
+    request.payload,
+    'must be a whole data payload: {schema, data, text?}',
   );
 }
 

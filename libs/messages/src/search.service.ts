@@ -8,6 +8,7 @@ import { selectFromIndex } from './sql/search-index.js';
 import { loadHitMessages } from './sql/search-load.js';
 import { type SearchScope, selectSearchScope } from './sql/search-scope.js';
 import type { Hit, SearchTerms } from './sql/search-terms.js';
+import { wordsIn } from './words.js';
 
 export interface SearchQuery {
   q: string;
@@ -51,13 +52,18 @@ export class SearchService {
    *   `invalid_number`, `invalid_number_check_digit`
    */
   async search(caller: Principal, query: SearchQuery): Promise<Message[]> {
-    const { q, room, type, since, until, limit = LIMITS.searchMax } = query;
+    const { room, type, since, until, limit = LIMITS.searchMax } = query;
+    const q = wordsIn(query.q);
+    if (q === '') failField('query.q', 'must have a word');
     const sender = query.sender === undefined ? null : parseAddress(query.sender, 'query.sender');
     const { identityId, roomIds } = caller;
     const scope = await selectSearchScope(this.database, {
-      ...{ identityId, roomIds, room, q, sender, until },
+      identityId,
+      roomIds,
+      room,
+      sender,
+      until,
     });
-    if (!scope.has_words) failField('query.q', 'must have a word');
     if (room !== undefined && scope.rooms.length === 0) fail('not_found');
     // Whether somebody has such an address is not told here.
     if (sender && scope.sender_id === null) return [];

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Principal } from '@relayger/kernel';
 import { fail, LIMITS, type Message, type Thread } from '@relayger/protocol';
-import { RoomsService } from '@relayger/rooms';
+import { RoomsService, requireReached } from '@relayger/rooms';
 import { toMessage } from './envelope.js';
 import { selectThread } from './sql/list-thread.js';
 
@@ -37,7 +37,8 @@ export class ThreadsService {
       maxBytes = LIMITS.threadBytesDefault,
     }: ThreadPage = {},
   ): Promise<Thread> {
-    await this.rooms.access(caller, roomId);
+    const { last_seq } = await this.rooms.access(caller, roomId);
+    requireReached(after, last_seq, 'query.after');
     const rows = await selectThread(this.database, roomId, messageId, { after, limit, maxBytes });
     if (!rows) fail('not_found');
     const root = toMessage(rows.root);

@@ -166,7 +166,7 @@ const ACTIONS = {
   },
 
   async history({ api, bearer, at, pick, limit, inside }) {
-    const after = pick % (at.last + 2);
+    const after = pick % (at.last + 1);
     const query = { after: String(after), limit };
     const expect = status(200, [!inside, 404]);
     const options = { token: bearer, params: { room: at.id }, query, expect };

@@ -116,13 +116,18 @@ test('order is the sequence, also when the clock goes back', async () => {
   await drain(t, b);
   const room = await group(t, a, b);
   await send(t, a, room, 'first');
+  // As if the first had been stored before the clock was set back by an hour.
   await t.database.pool.query(
-    `UPDATE messages SET created_at = created_at + interval '1 hour' WHERE room_id = $1`,
+    `WITH earlier AS (UPDATE messages SET created_at = created_at + interval '1 hour' WHERE room_id = $1)
+     UPDATE rooms SET last_message_at = last_message_at + interval '1 hour' WHERE id = $1`,
     [room],
   );
   await send({ api: replica.api }, a, room, 'second');
   const texts = (await wholeHistory(t, b, room)).map(({ payload }) => payload);
   expect(texts).toEqual([{ text: 'first' }, { text: 'second' }]);
+  // Nor do times of a room go back: what looks for messages by time relies on it.
+  const times = (await wholeHistory(t, b, room)).map(({ createdAt }) => Date.parse(createdAt));
+  expect((times[1] as number) - (times[0] as number)).toBeGreaterThanOrEqual(0);
   const { items } = await mailbox(t, b);
   expect(items.map(({ body }) => body)).toEqual(texts);
 });

@@ -151,6 +151,12 @@ const refused: [string, string, () => unknown, string][] = [
     () => sealedPayload({ recipients: ids(33) }),
     'body.payload.recipients',
   ],
+  [
+    'a text that takes more than 63,000 bytes as JSON',
+    'text',
+    () => ({ text: '\u0001'.repeat(10_499) }),
+    'body.payload',
+  ],
   ['an absent file', 'artifact', () => ({ fileId: uuid, caption: '' }), 'body.payload.fileId'],
   ['an unknown state', 'status', () => ({ state: 'busy' }), 'body.payload.state'],
   ['a task', 'task', () => ({ taskId: uuid, summary: 's' }), 'body.type'],
@@ -197,4 +203,12 @@ test('a message to a room of others, or to none, is not found', async () => {
     expect(await refusal(t, carol, where, textMessage('hello'), 404)).toBe('not_found');
   }
   expect(await refusal(t, carol, room.toUpperCase(), textMessage('hello'))).toBe('params.room');
+});
+
+test('the largest payloads make envelopes of at most 64 KiB', async () => {
+  const payload = { text: '\u0001'.repeat(10_498) };
+  const body = { ...draft('text', payload), mentions: [alice.id, bob.id] } as SendMessage;
+  const { token } = alice;
+  const sent = await t.api.call('sendMessage', { token, params: { room }, body, expect: 201 });
+  expect(Buffer.byteLength(JSON.stringify(sent.body))).toBeLessThanOrEqual(65_536 - 32 * 39);
 });

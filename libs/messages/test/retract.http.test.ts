@@ -88,7 +88,7 @@ async function everywhere(sent: Receipt): Promise<string> {
   return JSON.stringify(places);
 }
 
-/** What a search finds for a word, which is what the generated column has. */
+/** What a search finds for a word, which is what the column has. */
 async function found(word: string): Promise<string[]> {
   const query = { q: word };
   const { body } = await t.api.call('searchMessages', { token: bob.token, query, expect: 200 });

@@ -43,6 +43,11 @@ beforeAll(async () => {
     [rooms, SMALL, 2 * LARGE, alice.id, bob.id],
   );
   await pool.query(
+    `UPDATE messages SET search = to_tsvector('simple', payload ->> 'text')
+       || CASE type WHEN 'data' THEN ''' data'''::tsvector ELSE ''::tsvector END
+     WHERE type IN ('text', 'data')`,
+  );
+  await pool.query(
     `UPDATE rooms r SET last_seq = (SELECT coalesce(max(seq), 0) FROM messages WHERE room_id = r.id)`,
   );
   await pool.query('VACUUM ANALYZE messages');

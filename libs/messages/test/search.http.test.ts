@@ -77,6 +77,13 @@ describe('words', () => {
     await send(t, alice, room, 'گزارش فصلی آماده است');
     await send(t, alice, room, 'launch 🚀 done 2026');
     await send(t, alice, room, 'der Fußball and the cafe');
+    await send(
+      t,
+      alice,
+      room,
+      '“alpha”—beta… «gamma»\u00a0¿delta? •epsilon’s zeta、eta。 \u200etheta😀iota',
+    );
+    await send(t, alice, room, 'kappa/lambda <Button> https://example.com/mu?nu=xi ＯＭＥＧＡ');
   });
 
   test.each([
@@ -102,6 +109,12 @@ describe('words', () => {
     ['a sharp s', 'fußball', 1],
     ['ss for a sharp s', 'fussball', 0],
     ['an accent that is not there', 'café', 0],
+    ...'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda button mu nu xi omega'
+      .split(' ')
+      .map((word): [string, string, number] => [`${word} beside punctuation`, word, 1]),
+    ['a quoted phrase with a dash', '“alpha” — beta', 1],
+    ['an address', 'https://example.com/mu', 1],
+    ['Greek capitals', 'ΣΟΦΊΑ σοφία', 0],
   ])('%s', async (_name, q, count) => {
     expect(await found({ q, room })).toHaveLength(count);
   });
@@ -133,8 +146,7 @@ describe('words', () => {
     expect((await found({ q, room })).length).toBe(q.includes('AB') ? 0 : 1);
   });
 
-  // Whether an emoji is a word depends on the locale of the database.
-  test.each(['!!!', '   ', '-', "''", '<->', ' . , ; ', '%', '()'])(
+  test.each(['!!!', '   ', '-', "''", '<->', ' . , ; ', '%', '()', '—', '…', '🚀', '\u00a0', '_'])(
     'refuses %j, which has no word',
     async (q) => {
       expect(await refused({ q })).toBe('query.q');
@@ -175,9 +187,18 @@ describe('types', () => {
   });
 
   test('events with a text are not found', async () => {
-    const { id } = await send(t, alice, room, 'resultword of a task');
-    await t.database.pool.query("UPDATE messages SET type = 'result' WHERE id = $1", [id]);
+    const { token } = alice;
+    const input = { operation: 'echo' as const, text: 'taskword' };
+    const order = { roomId: room, assigneeId: alice.id, clientTaskId: randomUUID(), input };
+    const { body: task } = await t.api.call('createTask', { token, body: order, expect: 201 });
+    const params = { id: task.id };
+    const claimed = await t.api.call('claimTask', { token, params, body: {}, expect: 200 });
+    const { version, leaseOwner = '' } = claimed.body;
+    const result = { text: 'resultword of a task' };
+    const body = { version, leaseOwner, state: 'completed' as const, result };
+    await t.api.call('updateTask', { token, params, body, expect: 200 });
     expect(await found('resultword')).toEqual([]);
+    expect(await found('taskword')).toEqual([]);
   });
 
   test('type narrows to texts or to data', async () => {

@@ -194,7 +194,6 @@ describe('pages', () => {
     const between = String(BigInt(two.seq) + 1n);
     expect(await page({ limit: 1, after: between })).toEqual([[three.id], three.seq]);
     expect(await page({ after: five.seq })).toEqual([[], null]);
-    expect(await page({ after: '9223372036854775807' })).toEqual([[], null]);
     expect(await page({ after: '0', limit: 100 })).toEqual([replies.map(({ id }) => id), null]);
   });
 
@@ -317,6 +316,7 @@ describe('refusals', () => {
     ['an empty cursor', { after: '' }, 'query.after'],
     ['leading zeros', { after: '00' }, 'query.after'],
     ['a UUID as cursor', { after: randomUUID() }, 'query.after'],
+    ['a cursor that the room has not reached', { after: '9223372036854775807' }, 'query.after'],
     ['a cursor beyond 64 bits', { after: '9223372036854775808' }, 'query.after'],
     ['NUL', { after: '1\u0000' }, 'query.after'],
     ['a cursor downwards', { before: '3' }, 'query'],
@@ -334,7 +334,7 @@ describe('refusals', () => {
       { limit: 100 },
       { maxBytes: 512 },
       { maxBytes: 65_536 },
-      { after: '9223372036854775807' },
+      { after: root.seq },
     ])
       await thread(root, query);
   });

@@ -2,6 +2,8 @@
 export const LIMITS = {
   bodyBytes: 65_536,
   textBytes: 16_000,
+  /** Of a payload as JSON: its envelope, and the frame of a WebSocket that carries it, stay within 64 KiB. */
+  payloadBytes: 63_000,
   dataBytes: 32_768,
   /** 64, where common parsers stop by default, less the levels that a mailbox reply puts around data. */
   dataDepth: 60,

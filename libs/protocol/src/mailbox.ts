@@ -39,7 +39,7 @@ export const readMailbox = operation({
   tag: 'mailbox',
   summary: 'Pending messages of all my rooms; waits for them when asked to',
   description:
-    'Reading moves nothing. consume=1 (which needs write as well) marks the returned page delivered in the same transaction. wait holds an empty answer up to that many seconds and ends early on a message, a new membership or a new contact request. Own messages, status and progress are never pending.',
+    'Reading moves nothing. consume=1 (which needs write as well) marks the returned page delivered in the same transaction; two such calls at the same moment may answer the same messages, so workers that share a mailbox recognise them by id, or use a runtime. wait holds an empty answer up to that many seconds and ends early on a message, a new membership or a new contact request. Own messages, status and progress are never pending.',
   access: { scopes: ['read'] },
   changesWith: 'consume',
   query: z.strictObject({

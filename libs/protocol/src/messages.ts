@@ -224,7 +224,7 @@ export const listMessages = operation({
   tag: 'messages',
   summary: 'The history of a room, always in ascending order',
   description:
-    'With after: the first messages above it. With before: the last ones below it. With neither: the newest page.',
+    'With after: the first messages above it; one above the newest message is refused. With before: the last ones below it. With neither: the newest page.',
   access: { scopes: ['read'] },
   params: z.strictObject({ room: Uuid }),
   query: z.strictObject({

@@ -10,13 +10,16 @@ export const SchemaName = z
   .regex(/^[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*$/, 'must be a name such as invoice.v1')
   .meta({ id: 'SchemaName', examples: ['invoice.v1'] });
 
+/** The last character of base64url text holds unused bits, which must be 0 (RFC 4648 section 3.5): one spelling a value. */
+const LAST = ['[A-Za-z0-9_-]', '[AQgw]', '[AEIMQUYcgkosw048]'] as const;
+
 /** base64url without padding of exactly so many bytes (RFC 4648 section 5). */
 export function base64urlOf(bytes: number) {
   const length = Math.ceil((bytes * 4) / 3);
   return z
     .string()
     .regex(
-      new RegExp(`^[A-Za-z0-9_-]{${length}}$`),
+      new RegExp(`^[A-Za-z0-9_-]{${length - 1}}${LAST[bytes % 3]}$`),
       `must be ${bytes} bytes as base64url without padding`,
     )
     .describe(`${bytes} bytes as base64url without padding.`);

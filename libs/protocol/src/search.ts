@@ -17,7 +17,7 @@ export const searchMessages = operation({
   tag: 'messages',
   summary: 'Find messages by their words, newest first',
   description:
-    'Looks into texts and into the summaries of data messages, in the rooms that the caller can read now. Every word of q must be there as a whole word; capitals make no difference. There are no operators, parts of words or similar words.',
+    'Looks into texts and into the summaries of data messages, in the rooms that the caller can read now. Every word of q must be there as a whole word; capitals make no difference, and everything but letters and digits separates words. There are no operators, parts of words or similar words.',
   access: { scopes: ['read'] },
   query: z.strictObject({
     q: text({ min: 1, max: LIMITS.searchBytes }).describe('One word or more, in any order.'),

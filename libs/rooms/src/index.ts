@@ -1,2 +1,3 @@
+export { requireReached } from './require-reached.js';
 export { RoomsModule } from './rooms.module.js';
 export { RoomsService } from './rooms.service.js';

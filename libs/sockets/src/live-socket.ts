@@ -1,5 +1,6 @@
 import {
   type Follower,
+  hasScope,
   isRetryable,
   isUnavailable,
   type Logger,
@@ -208,6 +209,8 @@ export abstract class LiveSocket implements Follower {
     const update = isBinary ? null : readUpdate(data);
     if (++this.frames > FRAMES) this.end(SOCKET_CLOSE.refused, 'too many frames');
     else if (!update) this.end(SOCKET_CLOSE.refused, 'send only {"state":"…"}');
+    else if (!hasScope(this.caller, 'write'))
+      this.end(SOCKET_CLOSE.refused, 'needs the scope write');
     else this.parts.report(this.caller.identityId, update.state);
   }
 }

@@ -3,7 +3,7 @@ import { PresenceService } from '@relayger/identities';
 import { CONFIG, LOGGER, type Logger, type Principal, WakeHub } from '@relayger/kernel';
 import { FeedService } from '@relayger/messages';
 import { fail, LIMITS } from '@relayger/protocol';
-import { RoomsService } from '@relayger/rooms';
+import { RoomsService, requireReached } from '@relayger/rooms';
 import { RuntimesService } from '@relayger/runtimes';
 import { AccessService } from './access.service.js';
 import type { Connection } from './connection.js';
@@ -72,6 +72,7 @@ export class SocketsService implements OnApplicationShutdown {
     if (caller.tokenId === null || caller.sessionId !== null) fail('unauthorized');
     if (room !== undefined) {
       const { last_seq } = await this.rooms.access(caller, room);
+      if (after !== undefined) requireReached(after, last_seq, 'query.after');
       return this.admit(
         caller,
         accept,

@@ -1,4 +1,10 @@
-import { seedAgents, startTestApi, type TestAgent, type TestApi } from '@relayger/api/testing';
+import {
+  openToken,
+  seedAgents,
+  startTestApi,
+  type TestAgent,
+  type TestApi,
+} from '@relayger/api/testing';
 import { LIMITS } from '@relayger/protocol';
 import { group, send } from '../../messages/test/support.js';
 import { listen, listenToRuntime, until } from './support.js';
@@ -38,6 +44,13 @@ describe('a frame that is no presence update ends the socket with 1008', () => {
     client.socket.send(frame);
     expect((await client.closed).code).toBe(1008);
     expect(client.frames).toEqual([]);
+  });
+
+  it('a state by a token that may not write', async () => {
+    const reader = { ...bob, token: await openToken(t, bob, { scopes: ['read'] }) };
+    const client = await listen(t, reader, room);
+    client.socket.send(update(20));
+    expect((await client.closed).code).toBe(1008);
   });
 
   it('on a runtime socket too', async () => {

@@ -74,6 +74,8 @@ describe('a handshake', () => {
     expect(await attempt({ room, runtime }, 400)).toBe('query');
     expect(await attempt({ runtime, after: '0' }, 400)).toBe('query.after');
     expect(await attempt({ room, after: '-1' }, 400)).toBe('query.after');
+    // A cursor of another room would listen in silence until this one reaches it.
+    expect(await attempt({ room, after: '100000' }, 400)).toBe('query.after');
     expect(await attempt({ room, after: '' }, 400)).toBe('query.after');
     expect(await attempt({ room, after: '9223372036854775808' }, 400)).toBe('query.after');
     expect(await attempt({ room: 'general' }, 400)).toBe('query.room');

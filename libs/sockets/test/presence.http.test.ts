@@ -153,11 +153,3 @@ test('a socket at another process keeps the report when the last one here closes
   await there.close();
   await far.close();
 });
-
-test('a token that may only read reports as well: it is about itself', async () => {
-  const reader = { token: await openToken(t, bob, { scopes: ['read'] }) };
-  const client = await listen(t, reader, room);
-  client.socket.send('{"state":"idle"}');
-  await until(async () => (await stateOf(bob, alice)) === 'idle');
-  await client.close();
-});

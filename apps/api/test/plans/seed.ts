@@ -47,6 +47,9 @@ const SEEDS = [
    SELECT ${id('9', '1')}, 100 + n, ${id('a', '100000 + n')}, ${id('8', '1')}, ${id('a', '100000 + n')}, sha256('m'), 'text',
      json_build_object('text', 'common y' || n), ${id('a', '100000 + n')}
    FROM generate_series(1, ${LONG_ROOM}) AS n`,
+  `UPDATE messages SET search = to_tsvector('simple', payload ->> 'text')
+     || CASE type WHEN 'data' THEN ''' data'''::tsvector ELSE ''::tsvector END
+   WHERE type IN ('text', 'data')`,
   `INSERT INTO files (id, room_id, uploader_id, name, size, sha256, object_key, state)
    SELECT ${id('b', 'n')}, ${id('9', 'n')}, ${id('8', 'n')}, 'f', 1, sha256('f'), 'object-' || n, 'ready'
    FROM generate_series(1, ${ROOMS}) AS n`,

@@ -9,6 +9,8 @@ interface BatcherOptions<Item, Result> {
   run: (items: Item[]) => Promise<Result[]>;
   /** Most items in one run. */
   maxItems: number;
+  /** What an item may cost besides, and the most of that in one run; an item that costs more runs alone. */
+  weigh?: { item: (item: Item) => number; max: number };
   /** Most runs at the same time; what arrives meanwhile shares the next run. */
   maxRuns: number;
   /**
@@ -44,13 +46,24 @@ export class Batcher<Item, Result> {
 
   private start(): void {
     while (this.waiting.length > 0 && this.running < this.options.maxRuns) {
-      const batch = this.waiting.splice(0, this.options.maxItems);
+      const batch = this.waiting.splice(0, this.countOfNext());
       this.running++;
       void this.settle(batch).finally(() => {
         this.running--;
         this.start();
       });
     }
+  }
+
+  private countOfNext(): number {
+    const { maxItems, weigh } = this.options;
+    if (!weigh) return maxItems;
+    let count = 0;
+    for (let weight = 0; count < Math.min(maxItems, this.waiting.length); count++) {
+      weight += weigh.item((this.waiting[count] as Waiting<Item, Result>).item);
+      if (weight > weigh.max && count > 0) break;
+    }
+    return count;
   }
 
   private async settle(batch: Waiting<Item, Result>[]): Promise<void> {

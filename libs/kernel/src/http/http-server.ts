@@ -162,6 +162,12 @@ function limitBody({ raw }: FastifyRequest, reply: FastifyReply, ms: number, ori
 }
 
 function parseJson(request: FastifyRequest, body: Buffer): unknown {
+  // RFC 8259 section 8.1: JSON between systems is UTF-8. Another charset would be read as what it is not.
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(
+    request.headers['content-type'] ?? '',
+  )?.[1];
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
+    throw new RelaygerError('unsupported_media_type');
   let text: string;
   try {
     text = utf8.decode(body);

@@ -1,5 +1,6 @@
 import { type Sql, statement } from '@relayger/kernel';
 import type { Address } from '@relayger/protocol';
+import { lexemesOf } from './search-terms.js';
 
 /** One message to store. */
 export interface AppendItem {
@@ -16,6 +17,8 @@ export interface AppendItem {
   fingerprint: string;
   type: string;
   payload: string;
+  /** What search finds it by (`searchWords`); null for what search does not know. */
+  words: string | null;
   replyTo: string | null;
   rootTaskId: string | null;
   mentions: readonly string[];
@@ -84,7 +87,7 @@ const appendMessages = statement<AppendRow>(
      SELECT i.*, d.target_id, coalesce(i.room, d.room_id) AS room_id
      FROM json_to_recordset($1::json) AS i(
        ord int, id uuid, room uuid, target_kind text, target text, sender_id uuid, human boolean, allowed_rooms uuid[], key uuid,
-       fingerprint text, type text, payload json, reply_to uuid, root_task_id uuid,
+       fingerprint text, type text, payload json, words text, reply_to uuid, root_task_id uuid,
        mentions uuid[], files uuid[], recipients uuid[], attention json, trace_id uuid)
      LEFT JOIN LATERAL (
        SELECT t.id AS target_id,
@@ -137,17 +140,20 @@ const appendMessages = statement<AppendRow>(
      SELECT *, row_number() OVER (PARTITION BY room_id ORDER BY ord) AS nth FROM checked WHERE outcome = 'stored'
    ),
    bumped AS (
-     UPDATE rooms r SET last_seq = r.last_seq + a.count
+     UPDATE rooms r SET last_seq = r.last_seq + a.count,
+       last_message_at = greatest(r.last_message_at, clock_timestamp())
      FROM (SELECT room_id, count(*) AS count, min(access_version) AS access_version
            FROM accepted GROUP BY room_id ORDER BY room_id) a
      WHERE r.id = a.room_id AND r.access_version = a.access_version
-     RETURNING r.id, r.last_seq - a.count AS base, a.count
+     RETURNING r.id, r.last_seq - a.count AS base, a.count, r.last_message_at
    ),
    stored AS (
      INSERT INTO messages (room_id, seq, id, sender_id, client_message_id, fingerprint, type, payload, reply_to,
-                           thread_id, root_task_id, mentions, attention, trace_id, created_at)
+                           thread_id, root_task_id, mentions, attention, trace_id, search, created_at)
      SELECT a.room_id, b.base + a.nth, a.id, a.sender_id, a.key, decode(a.fingerprint, 'hex'), a.type, a.payload,
-            a.reply_to, a.thread_id, a.root_task_id, a.mentions, a.attention, a.trace_id, clock_timestamp()
+            a.reply_to, a.thread_id, a.root_task_id, a.mentions, a.attention, a.trace_id,
+            ${lexemesOf('a.words', 'a.type')},
+            b.last_message_at
      FROM accepted a JOIN bumped b ON b.id = a.room_id
      RETURNING id, seq, created_at
    ),
@@ -206,6 +212,7 @@ export function insertMessages(sql: Sql, items: readonly AppendItem[]): Promise<
       key: item.clientMessageId,
       fingerprint: item.fingerprint,
       type: item.type,
+      words: item.words,
       reply_to: item.replyTo,
       root_task_id: item.rootTaskId,
       mentions: item.mentions,

@@ -1,4 +1,5 @@
 import { type Sql, statement, type Transaction } from '@relayger/kernel';
+import { lexemesOf } from './search-terms.js';
 
 /** A message that its sender, still a member, holds locked. */
 export interface OwnMessageRow {
@@ -53,11 +54,12 @@ export async function selectKey(
   return (await sql.query(findKey, values))[0] ?? null;
 }
 
-// The generated column `search` follows the payload. json_build_object keeps the order of the envelope's schema.
+// json_build_object keeps the order of the envelope's schema.
 const update = statement(
   'messages_update_revised',
   `UPDATE messages SET
      payload = $3::json,
+     search = ${lexemesOf('$6', 'type')},
      attention = CASE WHEN $4 = 'corrected' THEN attention END,
      revision = json_build_object('state', $4::text, 'count', $5::int, 'at',
        to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
@@ -69,9 +71,16 @@ export async function updateRevised(
   sql: Transaction,
   roomId: string,
   messageId: string,
-  to: { state: 'corrected' | 'retracted'; count: number; payload: string },
+  to: { state: 'corrected' | 'retracted'; count: number; payload: object; words: string | null },
 ): Promise<void> {
-  await sql.query(update, [roomId, messageId, to.payload, to.state, to.count]);
+  await sql.query(update, [
+    roomId,
+    messageId,
+    JSON.stringify(to.payload),
+    to.state,
+    to.count,
+    to.words,
+  ]);
 }
 
 // The events reply to the message, so they lie in its thread: one range of messages_room_id_thread_id_seq_idx. Only

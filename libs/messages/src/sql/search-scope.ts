@@ -4,8 +4,6 @@ import type { Position } from './search-walk.js';
 
 /** Where a search looks. */
 export interface SearchScope {
-  /** False when the text has nothing that counts as a word. */
-  has_words: boolean;
   /** Who the address is; null for nobody. */
   sender_id: string | null;
   /** About how many messages the service has; 0 when that is not known yet. */
@@ -21,22 +19,22 @@ const SMALL_ROOM = 100;
 // finds it in 20 look-ups of a million, where walking back would pass everything that was said since.
 const findScope = statement<SearchScope>(
   'messages_search_scope',
-  `SELECT numnode(plainto_tsquery('simple', $4)) > 0 AS has_words,
-     (SELECT id FROM identities WHERE $5 = 'number' AND number = $6
-      UNION ALL SELECT id FROM identities WHERE $5 = 'handle' AND handle = $6
-      UNION ALL SELECT id FROM identities
-        WHERE $5 = 'id' AND id = CASE WHEN $5 = 'id' THEN $6::uuid END LIMIT 1) AS sender_id,
+  `SELECT (
+       SELECT id FROM identities WHERE $4 = 'number' AND number = $5
+       UNION ALL SELECT id FROM identities WHERE $4 = 'handle' AND handle = $5
+       UNION ALL SELECT id FROM identities
+         WHERE $4 = 'id' AND id = CASE WHEN $4 = 'id' THEN $5::uuid END LIMIT 1) AS sender_id,
      (SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = 'messages'::regclass) AS stored,
      coalesce(json_agg(json_build_object('room', s.room_id, 'newest', s.newest::text)), '[]') AS rooms
    FROM (
-     SELECT m.room_id, CASE WHEN $7::float8 IS NULL OR r.last_seq <= ${SMALL_ROOM} THEN r.last_seq ELSE (
+     SELECT m.room_id, CASE WHEN $6::float8 IS NULL OR r.last_seq <= ${SMALL_ROOM} THEN r.last_seq ELSE (
        WITH RECURSIVE half (low, high) AS (
          SELECT 0::bigint, r.last_seq
          UNION ALL
          SELECT CASE WHEN h.early THEN h.middle ELSE h.low END, CASE WHEN h.early THEN h.high ELSE h.middle - 1 END
          FROM (
            SELECT low, high, middle, coalesce(
-             (SELECT created_at < to_timestamp($7 / 1000) FROM messages WHERE room_id = m.room_id AND seq = middle), false) AS early
+             (SELECT created_at < to_timestamp($6 / 1000) FROM messages WHERE room_id = m.room_id AND seq = middle), false) AS early
            FROM (SELECT low, high, (low + high + 1) / 2 AS middle FROM half WHERE low < high) AS halves
          ) AS h
        )
@@ -53,7 +51,6 @@ export interface ScopeAsk {
   /** Rooms that the caller's token is limited to; null means no limit. */
   roomIds: readonly string[] | null;
   room: string | undefined;
-  q: string;
   sender: Address | null;
   /** Milliseconds since 1970. */
   until: number | undefined;
@@ -61,8 +58,8 @@ export interface ScopeAsk {
 
 /** Looks up everything that a search needs to know first. */
 export async function selectSearchScope(sql: Sql, ask: ScopeAsk): Promise<SearchScope> {
-  const { identityId, roomIds, room, q, sender, until } = ask;
-  const values = [identityId, roomIds, room, q, sender?.kind, sender?.value, until];
+  const { identityId, roomIds, room, sender, until } = ask;
+  const values = [identityId, roomIds, room, sender?.kind, sender?.value, until];
   const [scope] = await sql.query(findScope, values);
   return scope as SearchScope;
 }

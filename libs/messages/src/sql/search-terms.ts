@@ -16,9 +16,14 @@ export interface Hit {
   at: number;
 }
 
+/** What the column `search` holds of words: data messages carry one lexeme more (see the migration). */
+export function lexemesOf(words: string, type: string): string {
+  return `to_tsvector('simple', ${words}) || CASE ${type} WHEN 'data' THEN ''' data'''::tsvector ELSE ''::tsvector END`;
+}
+
 /**
- * All words of $1 and, in $2, the type: data messages carry one lexeme more, which no text can hold because of its
- * space (see the migration), so that the index tells the types apart as well. Operators in $1 are no operators.
+ * All words of $1 (`wordsIn`) and, in $2, the type: the lexeme of data messages, so that the index tells the types apart
+ * as well.
  */
 export const QUERY = `coalesce(plainto_tsquery('simple', $1) && $2::tsquery, plainto_tsquery('simple', $1))`;
 
