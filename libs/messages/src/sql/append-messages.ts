@@ -79,7 +79,9 @@ export interface AppendRow {
  * mixes them up, PostgreSQL ends one of the two statements and the caller runs it again.
  *
  * The look-ups are LATERAL with LIMIT 1, so that they are index look-ups in every plan: PostgreSQL expects a
- * hundred rows from the JSON, and a plan made while the tables are small would otherwise join by scanning them.
+ * hundred rows from the JSON, and a plan made while the tables are small would otherwise join by scanning them. Of
+ * messages they look for the first key from the wanted one on: only one index gives that order. For an equal key every
+ * index that begins with the room looks as good while the table is small, and then reads whole rooms once they grow.
  */
 const appendMessages = statement<AppendRow>(
   'messages_append',
@@ -130,11 +132,12 @@ const appendMessages = statement<AppendRow>(
      LEFT JOIN LATERAL (
        SELECT last_seq, access_version, gate FROM rooms WHERE id = m.room_id LIMIT 1) r ON true
      LEFT JOIN LATERAL (
-       SELECT id, seq, trace_id, created_at, fingerprint FROM messages
-       WHERE room_id = i.room_id AND sender_id = i.sender_id AND client_message_id = i.key LIMIT 1) prior ON true
+       SELECT client_message_id, id, seq, trace_id, created_at, fingerprint FROM messages
+       WHERE room_id = i.room_id AND sender_id = i.sender_id AND client_message_id >= i.key
+       ORDER BY client_message_id LIMIT 1) prior ON prior.client_message_id = i.key
      LEFT JOIN LATERAL (
-       SELECT coalesce(thread_id, id) AS thread_id FROM messages
-       WHERE room_id = i.room_id AND id = i.reply_to LIMIT 1) parent ON i.reply_to IS NOT NULL
+       SELECT id, coalesce(thread_id, id) AS thread_id FROM messages
+       WHERE room_id = i.room_id AND id >= i.reply_to ORDER BY id LIMIT 1) parent ON parent.id = i.reply_to
    ),
    accepted AS MATERIALIZED (
      SELECT *, row_number() OVER (PARTITION BY room_id ORDER BY ord) AS nth FROM checked WHERE outcome = 'stored'
