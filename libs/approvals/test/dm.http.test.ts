@@ -64,7 +64,7 @@ test('who is no contact any more decides only after the contact was accepted aga
   await act(scene, 'remove');
   expect((await approvalOf(scene, made.id)).state).toBe('pending');
   expect(await tryDecide(scene, scene.reviewer.token, made)).toBe('403 contact_required');
-  expect(await tryRequest(scene, asking(scene, lease))).toBe('404 not_found');
+  expect(await tryRequest(scene, asking(scene, lease))).toBe('403 contact_required');
   await t.befriend(scene.reviewer, scene.worker);
   expect(await tryDecide(scene, scene.reviewer.token, made)).toBe('200');
 });

