@@ -28,7 +28,7 @@ export default {
       },
     ],
   },
-  // Each worker drives a listening server and a pool, and waits a good part of the time: one more than two cores.
-  maxWorkers: 3,
+  // Each worker drives a listening server and a pool; more of them than cores only makes timings noisy.
+  maxWorkers: 2,
   testTimeout: 20_000,
 };
