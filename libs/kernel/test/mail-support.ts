@@ -94,7 +94,7 @@ export async function makeDue(database: Database): Promise<void> {
 }
 
 /** Looks until a condition holds. */
-export async function until(holds: () => Promise<boolean> | boolean, ms = 5_000): Promise<void> {
+export async function until(holds: () => Promise<boolean> | boolean, ms = 15_000): Promise<void> {
   const end = performance.now() + ms;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`did not happen within ${ms} ms`);
