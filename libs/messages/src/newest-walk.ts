@@ -6,6 +6,8 @@ import { type Position, walkNewest } from './sql/search-walk.js';
 /** Messages that a step looks at, in all rooms together, at least and at most: 1 and 25 ms. */
 const SHORTEST_STEP = 500;
 const LONGEST_STEP = 20_000;
+/** Messages of each room, at least: entering a room costs as much as looking at so many. */
+const LEAST_EACH = 6;
 /** So few are walked through without thinking of another way. */
 const FEW = 2_000;
 /** What looking at a message costs, and what entering a room costs besides, in ms (see sql/search-walk.ts). */
@@ -61,7 +63,7 @@ export class NewestWalk {
   /** Looks at more messages of the rooms that are not done. */
   async step(sql: Sql): Promise<void> {
     const messages = Math.min(LONGEST_STEP, Math.max(SHORTEST_STEP, this.expectedWalk * 1.2));
-    const each = Math.ceil(messages / this.open.length);
+    const each = Math.max(LEAST_EACH, Math.ceil(messages / this.open.length));
     const steps = await walkNewest(sql, this.terms, this.open, each);
 
     const hits = steps.flatMap((step) => step.hits);
