@@ -17,8 +17,12 @@ import {
   type Receipt,
 } from '@relayger/protocol';
 import { v7 as uuid } from 'uuid';
+import { requireSmall } from './payload-size.js';
 import { type AppendItem, type AppendRow, insertMessages } from './sql/append-messages.js';
 import { searchWords } from './words.js';
+
+/** A message to store. Whatever door it comes through, its size and its words are looked at here. */
+export type NewMessage = Omit<AppendItem, 'payload' | 'words'> & { payload: object };
 
 /** What the server appends in somebody's name: events, and replies that are stored together with other work. */
 export interface Event {
@@ -32,6 +36,8 @@ export interface Event {
   attention?: Attention | undefined;
   /** What makes a retry find this event again; without it every call appends one. */
   key?: { clientMessageId: string; fingerprint: string } | undefined;
+  /** Where the bulk of the payload stood in the request, for errors. */
+  payloadPath?: string | undefined;
   /** Id of the request that it comes from; without one it has its own. */
   traceId?: string | undefined;
 }
@@ -70,7 +76,8 @@ export class AppenderService {
    * @returns its row; `room_id` is null when there is no direct conversation with the target yet
    * @throws RelaygerError what the outcome means to the sender
    */
-  async append(item: AppendItem, path: string): Promise<AppendRow> {
+  async append(message: NewMessage, path: string): Promise<AppendRow> {
+    const item = toItem(message, `${path}.payload`);
     const row = await settle(async () => {
       const row = await this.appends.do(item);
       return row.outcome === 'no_dm' ? row : accepted(row, item, path);
@@ -91,7 +98,11 @@ export class AppenderService {
    * Stores one message inside a transaction of `appending`; its room is woken after the commit.
    * @throws RelaygerError what the outcome means to the sender
    */
-  async appendIn(sql: Transaction, item: AppendItem, path: string): Promise<AppendRow> {
+  appendIn(sql: Transaction, message: NewMessage, path: string): Promise<AppendRow> {
+    return this.store(sql, toItem(message, `${path}.payload`), path);
+  }
+
+  private async store(sql: Transaction, item: AppendItem, path: string): Promise<AppendRow> {
     const [answer] = await insertMessages(sql, [item]);
     const row = accepted(answer as AppendRow, item, path);
     if (row.outcome === 'stored') sql.afterCommit(() => this.hub.wake([`room:${row.room_id}`]));
@@ -102,13 +113,12 @@ export class AppenderService {
    * Appends an event inside a transaction of `appending`. Take the locks of your own rows first: rooms come after
    * them, memberships last.
    * @throws RelaygerError `not_found` when the sender is no member, `contact_required`, `contact_unavailable`,
-   *   `idempotency_conflict` under the same key
+   *   `idempotency_conflict` under the same key, `invalid_request` when the payload is too large
    */
   async appendEvent(sql: Transaction, event: Event): Promise<Appended> {
     const id = uuid();
-    const payload = JSON.stringify(event.payload);
-    const row = await this.appendIn(
-      sql,
+    const fingerprint = event.key?.fingerprint ?? sha256(JSON.stringify(event.payload));
+    const item = toItem(
       {
         id,
         to: { room: event.roomId },
@@ -116,10 +126,9 @@ export class AppenderService {
         human: event.sender.human,
         allowedRooms: null,
         clientMessageId: event.key?.clientMessageId ?? id,
-        fingerprint: event.key?.fingerprint ?? createHash('sha256').update(payload).digest('hex'),
+        fingerprint,
         type: event.type,
-        payload,
-        words: searchWords(event.type, event.payload),
+        payload: event.payload,
         replyTo: event.replyTo ?? null,
         rootTaskId: event.rootTaskId ?? null,
         mentions: [],
@@ -128,13 +137,25 @@ export class AppenderService {
         attention: event.attention ? JSON.stringify(event.attention) : null,
         traceId: event.traceId ?? id,
       },
-      'body',
+      event.payloadPath ?? 'body',
     );
+    const row = await this.store(sql, item, 'body');
     return {
       receipt: { id: row.id, room: event.roomId, seq: row.seq },
       repeated: row.outcome === 'repeated',
     };
   }
+}
+
+/** @throws RelaygerError `invalid_request` when the payload is too large */
+function toItem(message: NewMessage, payloadPath: string): AppendItem {
+  const payload = JSON.stringify(message.payload);
+  requireSmall(payload, payloadPath);
+  return { ...message, payload, words: searchWords(message.type, message.payload) };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /**

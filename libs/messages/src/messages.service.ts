@@ -12,13 +12,11 @@ import {
 } from '@relayger/protocol';
 import { RoomsService, requireReached } from '@relayger/rooms';
 import { v7 as uuid } from 'uuid';
-import { AppenderService } from './appender.service.js';
+import { AppenderService, type NewMessage } from './appender.service.js';
 import { sentMessage, toMessage } from './envelope.js';
 import { fingerprint } from './fingerprint.js';
-import { requireSmall } from './payload-size.js';
 import type { AppendItem, AppendRow } from './sql/append-messages.js';
 import { selectMessage, selectMessages } from './sql/list-messages.js';
-import { searchWords } from './words.js';
 
 /** A message as it came in: checked, with the exact bytes of its payload and the id of its request. */
 export interface Draft {
@@ -156,7 +154,7 @@ export class MessagesService {
   /** Stores a message that belongs to a root task, and counts it there. The task is locked before the room is. */
   private async appendRooted(
     sql: Transaction,
-    item: AppendItem,
+    item: NewMessage,
     roomId: string,
     path: string,
   ): Promise<AppendRow> {
@@ -178,11 +176,8 @@ const NO_ROOT_TASK = 'names no root task of this room';
 function toItem(
   caller: Principal,
   to: AppendItem['to'],
-  { message, rawPayload, traceId, path }: Draft,
-): AppendItem {
-  // Not the raw bytes: of two equal keys the validation saw the last one only, and the first may hold anything.
-  const payload = JSON.stringify(message.payload);
-  requireSmall(payload, `${path}.payload`);
+  { message, rawPayload, traceId }: Draft,
+): NewMessage {
   return {
     id: uuid(),
     to,
@@ -192,8 +187,8 @@ function toItem(
     clientMessageId: message.clientMessageId,
     fingerprint: fingerprint(message, rawPayload),
     type: message.type,
-    payload,
-    words: searchWords(message.type, message.payload),
+    // Not the raw bytes: of two equal keys the validation saw the last one only, and the first may hold anything.
+    payload: message.payload,
     replyTo: message.replyTo ?? null,
     rootTaskId: message.rootTaskId ?? null,
     mentions: message.mentions ?? [],

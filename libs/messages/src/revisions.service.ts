@@ -14,7 +14,6 @@ import {
 import type { z } from 'zod';
 import { type Appended, AppenderService } from './appender.service.js';
 import { revisionFingerprint } from './fingerprint.js';
-import { requireSmall } from './payload-size.js';
 import {
   lockOwnMessage,
   type OwnMessageRow,
@@ -66,7 +65,6 @@ export class RevisionsService {
       if (prior) return { receipt: { id: prior.id, room: roomId, seq: prior.seq }, repeated: true };
 
       const payload = revised(message, request);
-      requireSmall(JSON.stringify(payload), 'body.payload');
       const corrections = message.revision?.count ?? 0;
       if (request.action === 'correct') {
         if (corrections >= LIMITS.corrections) fail('revision_limit');
@@ -90,6 +88,7 @@ export class RevisionsService {
           action,
           ...(request.action === 'correct' && { payload: request.payload }),
         },
+        payloadPath: 'body.payload',
         replyTo: messageId,
         key,
         traceId,

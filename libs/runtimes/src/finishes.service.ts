@@ -108,6 +108,7 @@ export class FinishesService {
           sender: { id: ask.identityId, human: false },
           type: 'text',
           payload: { text: reply },
+          payloadPath: 'body.reply',
           replyTo: job.message_id,
           attention: { kind: 'response' },
           key: { clientMessageId: replyKey(ask.deliveryId), fingerprint: ask.fingerprint },

@@ -255,6 +255,11 @@ test('reports and heartbeats race with the claim that follows a lease: exactly o
 
 test.each<[string, Record<string, unknown>, string]>([
   ['an empty reply', { reply: '' }, 'body.reply'],
+  [
+    'a reply that takes more than 63,000 bytes as JSON',
+    { reply: '\u0001'.repeat(10_600) },
+    'body.reply',
+  ],
   ['a reply of 16001 bytes', { reply: 'x'.repeat(16_001) }, 'body.reply'],
   ['a reply to what failed', { outcome: 'failed', reply: 'no' }, 'body.outcome'],
   ['a reply to what is skipped', { outcome: 'skipped', reply: 'no' }, 'body.outcome'],

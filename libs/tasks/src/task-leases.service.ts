@@ -162,6 +162,7 @@ export class TaskLeasesService {
           sender: { id: caller.identityId, human: false },
           type: 'result',
           payload: { taskId: row.id, text: update.result.text },
+          payloadPath: 'body.result.text',
           rootTaskId: row.root_id,
         });
         await linkFiles(sql, row, update.result);

@@ -160,6 +160,14 @@ describe('completing', () => {
     });
   });
 
+  test('with a text whose event would not fit a frame is refused, and the task goes on', async () => {
+    const held = await taken();
+    const result = { text: '\u0001'.repeat(10_600) };
+    const body = under(held, { state: 'completed', result });
+    expect(await why(held, body, 400)).toBe('body.result.text');
+    expect((await update(t, worker, held, DONE)).state).toBe('completed');
+  });
+
   test('again with the same content is the same success, and one event', async () => {
     const held = await taken();
     const result = { text: 'twice', data: { a: 1, b: [2] } };
